@@ -96,7 +96,7 @@ fn command(words: &'static str, archive: &Path, level: i32, folder: &Path) -> Co
 }
 
 /// The first of the names, which `|` separates, for which a folder of `PATH` has a file.
-pub(super) fn found(names: &'static str) -> Option<&'static str> {
+fn found(names: &'static str) -> Option<&'static str> {
     let path = std::env::var_os("PATH")?;
     names.split('|').find(|name| std::env::split_paths(&path).any(|folder| folder.join(name).is_file()))
 }

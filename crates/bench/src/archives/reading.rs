@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Instant;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use linerate_candidates::cpu_time;
 use linerate_gateway_sim::traffic::Random;
@@ -15,10 +16,10 @@ use linerate_nx::{Archive, FileSource, HashKind, ReadAt, Verifier};
 use tempfile::TempDir;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-use super::programs::{PROGRAMS, found};
+use super::programs::PROGRAMS;
 use super::{Bench, CHUNK, files_below, message, pack_options};
 use crate::harness::{Clock, Contender, Rounds, Spent, measure as harness, process, row};
-use crate::kernel::os::told;
+use crate::kernel::os::{children_time, terminate, told};
 use crate::records::Measurement;
 
 /// Bytes of each read when a file is read without decoding it.
@@ -119,12 +120,14 @@ const PASSES: usize = 3;
 /// Capacity of an archive's cache of decoded blocks, in bytes.
 const CACHE: u64 = 64 << 20;
 
-/// Measures reading whole files in an order that is not the archive's, one by one, in three passes:
+/// Measures reading whole files in an order that is not the archive's, in three passes: one by one
 /// from an archive with a shared cache, a zip file (inflated by zlib-rs), a mounted squashfs file,
-/// and a folder. Two contenders make one pass: a batch, which reads all files of the archive in one
-/// call, and a tar file in one zstd frame, which is decoded from its start up to the end of each of
-/// 30 files. Each contender has its own process, whose peak memory is measured; the process that
-/// mounts the squashfs file is not counted.
+/// and a folder; and all in one call, by two threads, as a batch from the archive. A tar file in
+/// one zstd frame gets one pass over 30 files, each of which is decoded from the frame's start.
+///
+/// Each contender has its own process. Elapsed and CPU time are those of opening and reading;
+/// contents are compared between the reads, untimed. CPU time and peak memory of a squashfs file
+/// include those of squashfuse, which mounts it.
 pub(super) fn level_load(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let (folder, level) = (bench.folder()?, bench.levels[0]);
     let nx = folder.path().join("l.nx");
@@ -164,15 +167,15 @@ pub(super) fn level_load(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, Str
             let more: Vec<(&'static str, f64)> = text.lines().filter_map(figure).collect();
             match output.status.success() && !more.is_empty() {
                 true => Ok(Spent { time: Default::default(), more }),
-                false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+                false => Err(process::why(&output)),
             }
         })
     });
     Ok(vec![harness(contenders.collect(), Rounds::parts(bench.rounds, 1))?])
 }
 
-/// Reads the whole file at a path within a container.
-type ReadFile = Box<dyn FnMut(&str) -> Result<Vec<u8>, String>>;
+/// Reads whole files at paths within a container.
+type ReadFiles = Box<dyn FnMut(&[String]) -> Result<Vec<Vec<u8>>, String>>;
 
 /// Runs the child process of one contender, which prints the name and the value of a metric on each
 /// line. `words` are the kind of container, its path, and the folder with the same files.
@@ -182,53 +185,60 @@ type ReadFile = Box<dyn FnMut(&str) -> Result<Vec<u8>, String>>;
 pub fn child(words: &[String]) -> Result<(), String> {
     let [kind, path, folder] = words else { return Err("three arguments are needed".into()) };
     let mut order = order(Path::new(folder))?;
-    if kind == "tar.zst" {
-        order.truncate(SAMPLED);
+    let (mut at_once, mut passes) = (1, PASSES);
+    match &**kind {
+        "nx-batch" => at_once = order.len().max(1),
+        "tar.zst" => {
+            order.truncate(SAMPLED);
+            passes = 1;
+        }
+        _ => {}
     }
     let hash = |bytes: &[u8]| HashKind::Xxh3.hash_bytes(bytes);
     let content =
         |name: &String| fs::read(Path::new(folder).join(name)).map(|bytes| hash(&bytes)).map_err(message);
     let expected: Vec<u64> = order.iter().map(content).collect::<Result<_, String>>()?;
     let cache = SharedCache::new(CACHE);
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
     let (begun, begun_cpu) = (Instant::now(), cpu_time());
-    let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
-    if kind == "nx-batch" {
-        let options = SharedOptions::new().cache(&cache).executor(Executor::threads(2));
-        let archive = Archive::open(FileSource::open(path).map_err(message)?).map_err(message)?;
-        let shared = SharedArchive::with_options(archive, options).map_err(message)?;
-        let loaded = shared.batch(&order).map_err(message)?.read_many().map_err(message)?.wait();
-        println!("pass_1 {}\ncpu {}", ms(begun.elapsed()), (cpu_time() - begun_cpu).as_secs_f64());
-        let found: Vec<u64> = loaded.contents.iter().flatten().map(|content| hash(content)).collect();
-        if found != expected {
-            return Err("a file has different bytes".into());
-        }
-    } else {
-        let mut read = open(kind, path, &cache)?;
-        let (mut first, mut times) = (None, Vec::new());
-        for pass in 1..=if kind == "tar.zst" { 1 } else { PASSES } {
-            let mut wall = if pass == 1 { begun.elapsed() } else { Default::default() };
-            for (name, expected) in order.iter().zip(&expected) {
-                let asked = Instant::now();
-                let content = read(name)?;
-                let took = asked.elapsed();
-                wall += took;
-                times.push(took.as_secs_f64() * 1e6);
-                first.get_or_insert_with(|| begun.elapsed());
-                // This check is in none of the elapsed times, but in the CPU time of `cpu`.
-                if hash(&content) != *expected {
-                    return Err(format!("{name}: different bytes"));
-                }
+    let mounted = if kind == "squashfs" { Some(Mounted::new(Path::new(path))?) } else { None };
+    let path = mounted.as_ref().map_or(Path::new(path), |mounted| mounted.folder.path());
+    let mut read = open(kind, path, &cache)?;
+    let (mut wall, mut cpu) = (begun.elapsed(), cpu_time() - begun_cpu);
+    let (mut first, mut times) = (None, Vec::new());
+    for pass in 1..=passes {
+        for (names, expected) in order.chunks(at_once).zip(expected.chunks(at_once)) {
+            let (asked, asked_cpu) = (Instant::now(), cpu_time());
+            let contents = read(names)?;
+            let took = asked.elapsed();
+            (wall, cpu) = (wall + took, cpu + (cpu_time() - asked_cpu));
+            first.get_or_insert(wall);
+            times.push(took.as_secs_f64() * 1e6);
+            if !contents.iter().map(|content| hash(content)).eq(expected.iter().copied()) {
+                return Err(format!("{}: different bytes", names[0]));
             }
-            println!("pass_{pass} {}", ms(wall));
         }
+        println!("pass_{pass} {}", ms(wall));
+        wall = Duration::ZERO;
+    }
+    let peak = |process: &str| told(&format!("/proc/{process}/status"), "VmHWM:").unwrap_or_default();
+    let mut peaks = peak("self");
+    if let Some(mounted) = mounted {
+        peaks += peak(&mounted.squashfuse.id().to_string());
+        drop(mounted);
+        // squashfuse was the only child.
+        cpu += children_time().unwrap_or_default();
+    }
+    println!("cpu {}\npeak {peaks}", cpu.as_secs_f64());
+    if at_once == 1 {
         times.sort_by(f64::total_cmp);
         let quantile = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or_default();
-        println!("first {}\ncpu {}", ms(first.unwrap_or_default()), (cpu_time() - begun_cpu).as_secs_f64());
-        println!("p50 {}\np99 {}", quantile(50), quantile(99));
+        println!("first {}\np50 {}\np99 {}", ms(first.unwrap_or_default()), quantile(50), quantile(99));
+    }
+    if kind == "nx" {
         let stats = cache.counters();
         println!("hits {}\nmisses {}\ndecoded {}", stats.hits, stats.misses, stats.decoded_bytes);
     }
-    println!("peak {}", told("/proc/self/status", "VmHWM:").unwrap_or_default());
     Ok(())
 }
 
@@ -248,41 +258,69 @@ fn order(folder: &Path) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-fn open(kind: &str, path: &str, cache: &SharedCache) -> Result<ReadFile, String> {
+/// Opens a container. All kinds that are not listed are folders.
+fn open(kind: &str, path: &Path, cache: &SharedCache) -> Result<ReadFiles, String> {
     let path = path.to_owned();
     Ok(match kind {
-        "nx" => {
+        "nx" | "nx-batch" => {
             let archive = Archive::open(FileSource::open(path).map_err(message)?).map_err(message)?;
-            let options = SharedOptions::new().cache(cache);
+            let executor = if kind == "nx" { Executor::inline() } else { Executor::threads(2) };
+            let options = SharedOptions::new().cache(cache).executor(executor);
             let shared = SharedArchive::with_options(archive, options).map_err(message)?;
-            Box::new(move |name| shared.read(name).map_err(message))
+            match kind {
+                "nx" => one_by_one(move |name| shared.read(name).map_err(message)),
+                _ => Box::new(move |names| {
+                    let loaded = shared.batch(names).map_err(message)?.read_many().map_err(message)?.wait();
+                    let contents = loaded.contents.into_iter().collect::<Option<_>>();
+                    contents.ok_or_else(|| loaded.failures.first().map_or_else(String::new, message))
+                }),
+            }
         }
         "zip" => zip(&path)?,
-        "squashfs" => {
-            let mounted = Mounted::new(Path::new(&path))?;
-            Box::new(move |name| fs::read(mounted.0.path().join(name)).map_err(message))
-        }
-        "tar.zst" => Box::new(move |name| from_tar(&path, name).map_err(message)),
-        _ => Box::new(move |name| fs::read(Path::new(&path).join(name)).map_err(message)),
+        "tar.zst" => one_by_one(move |name| {
+            let file = File::open(&path).map_err(message)?;
+            from_tar(linerate_zstd::Decoder::new(file).map_err(message)?, name).map_err(message)
+        }),
+        _ => one_by_one(move |name| fs::read(path.join(name)).map_err(message)),
     })
 }
 
-/// A squashfs file, mounted until it is dropped.
-struct Mounted(TempDir);
+/// Reads files with a function that reads one.
+fn one_by_one(mut read: impl FnMut(&str) -> Result<Vec<u8>, String> + 'static) -> ReadFiles {
+    Box::new(move |names| names.iter().map(|name| read(name)).collect())
+}
+
+/// A squashfs file, mounted by squashfuse until it is dropped.
+struct Mounted {
+    folder: TempDir,
+    squashfuse: Child,
+}
 
 impl Mounted {
     fn new(file: &Path) -> Result<Mounted, String> {
         let folder = tempfile::tempdir().map_err(message)?;
-        process::run(Command::new("squashfuse").arg(file).arg(folder.path())).map(|_| Mounted(folder))
+        // In the foreground it stays a child of this process, which gets its CPU time and memory.
+        let mut command = Command::new("squashfuse");
+        command.arg("-f").arg(file).arg(folder.path()).stdin(Stdio::null()).stdout(Stdio::null());
+        let squashfuse = command.spawn().map_err(|e| format!("squashfuse: {e}"))?;
+        let mut mounted = Mounted { folder, squashfuse };
+        while fs::read_dir(mounted.folder.path()).map_err(message)?.next().is_none() {
+            if let Some(status) = mounted.squashfuse.try_wait().map_err(message)? {
+                return Err(format!("squashfuse: {status}"));
+            }
+            thread::sleep(Duration::from_micros(100));
+        }
+        Ok(mounted)
     }
 }
 
 impl Drop for Mounted {
+    /// Ends squashfuse, which unmounts.
     fn drop(&mut self) {
-        let program = found("fusermount3|fusermount").unwrap_or("fusermount3");
-        if let Err(why) = process::run(Command::new(program).arg("-u").arg(self.0.path())) {
-            eprintln!("{}: {why}", self.0.path().display());
+        if matches!(self.squashfuse.try_wait(), Ok(None)) {
+            terminate(&self.squashfuse);
         }
+        _ = self.squashfuse.wait();
     }
 }
 
@@ -293,7 +331,7 @@ fn number(bytes: &[u8], at: usize, len: usize) -> usize {
 
 /// Opens a zip file that has no comment and no Zip64 fields, and reads its central directory. The
 /// returned function reads files that are stored or deflated.
-fn zip(path: &str) -> Result<ReadFile, String> {
+fn zip(path: &Path) -> Result<ReadFiles, String> {
     let source = FileSource::open(path).map_err(message)?;
     let len = source.len() as usize;
     let get = move |at: usize, len: usize| -> Result<Vec<u8>, String> {
@@ -314,7 +352,7 @@ fn zip(path: &str) -> Result<ReadFile, String> {
         files.insert(text, [field(10, 2), field(20, 4), field(24, 4), field(42, 4)]);
         at = name.end + field(30, 2) + field(32, 2);
     }
-    Ok(Box::new(move |name| {
+    Ok(one_by_one(move |name| {
         let [method, compressed, size, header] = *files.get(name).ok_or("no such file")?;
         let local = get(header, 30)?;
         let bytes = get(header + 30 + number(&local, 26, 2) + number(&local, 28, 2), compressed)?;
@@ -329,23 +367,59 @@ fn zip(path: &str) -> Result<ReadFile, String> {
     }))
 }
 
-/// Reads a file from a tar file in one zstd frame, by decoding from the start to the end of that
-/// file. Paths longer than the fields of a tar header are not found.
-fn from_tar(path: &str, wanted: &str) -> io::Result<Vec<u8>> {
-    let mut reader = linerate_zstd::Decoder::new(File::open(path)?)?;
-    let mut header = [0; 512];
+/// Reads a file from a tar file of GNU tar, from the start of the tar file to the end of that file.
+fn from_tar(mut reader: impl Read, wanted: &str) -> io::Result<Vec<u8>> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_matches('\0').to_owned();
+    let (mut header, mut long_path) = ([0; 512], None);
     loop {
         reader.read_exact(&mut header)?;
-        let text = |range: std::ops::Range<usize>| {
-            String::from_utf8_lossy(&header[range]).trim_matches('\0').to_owned()
-        };
-        let size = u64::from_str_radix(text(124..136).trim(), 8).map_err(io::Error::other)?;
-        let name = format!("{}/{}", text(345..500), text(0..100));
-        if header[156] == b'0' && name.trim_start_matches('/').trim_start_matches("./") == wanted {
-            let mut content = vec![0; size as usize];
-            reader.read_exact(&mut content)?;
+        if header == [0; 512] {
+            return Err(io::Error::other(format!("{wanted}: not in the tar file")));
+        }
+        let size = u64::from_str_radix(text(&header[124..136]).trim(), 8).map_err(io::Error::other)?;
+        let path = long_path.take().unwrap_or_else(|| text(&header[..100]));
+        // A path of more than 100 bytes is the content of an entry before that of its file.
+        let is_path = header[156] == b'L';
+        let mut entry = (&mut reader).take(size.next_multiple_of(512));
+        if !is_path && (header[156] != b'0' || path.trim_start_matches("./") != wanted) {
+            io::copy(&mut entry, &mut io::sink())?;
+            continue;
+        }
+        let mut content = Vec::with_capacity(entry.limit() as usize);
+        entry.read_to_end(&mut content)?;
+        content.truncate(size as usize);
+        if !is_path {
             return Ok(content);
         }
-        io::copy(&mut (&mut reader).take(size.next_multiple_of(512)), &mut io::sink())?;
+        long_path = Some(text(&content));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_with_a_path_over_100_bytes_is_found_in_a_tar_file() {
+        let long = format!("{}/file", "folder".repeat(20));
+        let entry = |name: &[u8], kind: u8, content: &[u8]| {
+            let mut blocks = vec![0; 512 + content.len().next_multiple_of(512)];
+            blocks[..name.len()].copy_from_slice(name);
+            blocks[124..135].copy_from_slice(format!("{:011o}", content.len()).as_bytes());
+            blocks[156] = kind;
+            blocks[512..][..content.len()].copy_from_slice(content);
+            blocks
+        };
+        let tar = [
+            entry(b"./", b'5', b""),
+            entry(b"././@LongLink", b'L', format!("./{long}\0").as_bytes()),
+            entry(&format!("./{long}").as_bytes()[..100], b'0', b"far away"),
+            entry(b"./near", b'0', b"near"),
+            vec![0; 1024],
+        ];
+        let read = |wanted: &str| from_tar(&tar.concat()[..], wanted);
+        assert_eq!(read(&long).unwrap(), b"far away");
+        assert_eq!(read("near").unwrap(), b"near");
+        assert!(read("absent").unwrap_err().to_string().contains("not in the tar file"));
     }
 }

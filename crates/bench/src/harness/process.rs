@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{MISSING, message, progress};
@@ -55,16 +55,22 @@ pub fn run(command: &mut Command) -> Result<Duration, String> {
 /// Runs a command without input and returns the number that it prints.
 ///
 /// # Errors
-/// What the command writes to standard error, which may be nothing, if it fails or prints no
-/// number; the system's message, if it cannot be started.
+/// What the command writes to standard error if it fails or prints no number, or its status if it
+/// writes nothing; the system's message, if it cannot be started.
 pub fn number(command: &mut Command) -> Result<usize, String> {
     let output = command.stdin(Stdio::null()).output().map_err(message)?;
     match String::from_utf8_lossy(&output.stdout).trim().parse() {
         Ok(number) if output.status.success() => Ok(number),
-        _ => Err(String::from_utf8_lossy(&output.stderr)
-            .trim()
-            .trim_start_matches("linerate-bench: ")
-            .to_owned()),
+        _ => Err(why(&output)),
+    }
+}
+
+/// Why a program did not print what it should: what it wrote to standard error or, if that is
+/// nothing, its status.
+pub(crate) fn why(output: &Output) -> String {
+    match String::from_utf8_lossy(&output.stderr).trim().trim_start_matches("linerate-bench: ") {
+        "" => format!("no figure is printed; {}", output.status),
+        said => said.to_owned(),
     }
 }
 
@@ -107,4 +113,17 @@ pub fn peak_of(command: &[OsString]) -> Result<u64, String> {
     let (program, args) = command.split_first().ok_or("no command is given")?;
     run(Command::new(program).args(args))?;
     crate::kernel::os::children_peak().ok_or_else(|| "the system does not tell".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn program_that_succeeds_without_a_number_is_an_error_with_words() {
+        // This test program prints the list of its tests.
+        let mut lists = Command::new(std::env::current_exe().unwrap());
+        let error = number(lists.args(["--list", "none"])).unwrap_err();
+        assert!(error.starts_with("no figure is printed; exit"), "{error}");
+    }
 }

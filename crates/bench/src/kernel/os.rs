@@ -67,6 +67,18 @@ pub(crate) fn children_time() -> Option<Duration> {
     None
 }
 
+/// Asks a child process that has not been waited for to end, with SIGTERM. Does nothing on systems
+/// other than Unix.
+pub(crate) fn terminate(child: &std::process::Child) {
+    // SAFETY: takes plain numbers.
+    #[cfg(unix)]
+    unsafe {
+        libc::kill(child.id() as libc::pid_t, libc::SIGTERM);
+    }
+    #[cfg(not(unix))]
+    let _ = child;
+}
+
 /// Returns free memory of the C heap to the system, so that resident memory is comparable. Does
 /// nothing where the C library is not glibc.
 pub(crate) fn trim_heap() {
