@@ -4,8 +4,9 @@
 
 use std::hint::black_box;
 use std::path::PathBuf;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use linerate_candidates::cpu_time;
 use linerate_gateway::stats::{Clock, LogEntry, LogFiles, LogOptions, MessageRecord, Stats, Verdict};
 use linerate_gateway::{Encoder, Limits, Scratch, Session, Transport};
 use linerate_gateway_sim::traffic::{Random, Traffic};
@@ -96,20 +97,31 @@ pub fn run(args: &DayArgs) -> Result<(), String> {
     for way in &WAYS {
         progress(&format!("{}: connections are generated", way.name));
         let streams = streams(args, way.transport)?;
-        for (hour, stats) in decode(args, way, &streams)? {
-            found.push(measurement(args, way, hour, &stats));
-        }
+        found.extend(decode(args, way, &streams)?.iter().map(|part| measurement(args, way, part)));
     }
     progress("");
     output.add("A day of many connections", found)?;
     output.finish()
 }
 
-fn measurement(args: &DayArgs, way: &Way, hour: Option<usize>, stats: &Stats) -> Measurement {
+/// The whole day, or an hour of it.
+#[derive(Default)]
+struct Part {
+    /// `None` for the whole day.
+    hour: Option<usize>,
+    /// Sizes of the messages, and the elapsed time to decode each and take its payload.
+    stats: Stats,
+    /// CPU time, which includes choosing the messages, counting them in statistics, and writing
+    /// logs.
+    cpu: Duration,
+}
+
+fn measurement(args: &DayArgs, way: &Way, Part { hour, stats, cpu }: &Part) -> Measurement {
     let row = row("gateway-day", "a day", "linerate")
         .param("transport", way.transport.name())
         .param("window", way.name.split_once(", ").map_or("", |(_, window)| window))
         .param("set", way.log)
+        .param("clock", "wall")
         .param("connections", args.shards)
         .param("messages", stats.messages())
         .exact("errors", stats.errors() as f64)
@@ -117,12 +129,12 @@ fn measurement(args: &DayArgs, way: &Way, hour: Option<usize>, stats: &Stats) ->
         .exact("content", stats.payload_bytes() as f64)
         .exact("ratio", stats.ratio())
         .exact("speed", stats.bytes_per_second() / 1e6)
-        .exact("cpu", stats.decode_ns() as f64 / 1e9);
+        .exact("cpu", cpu.as_secs_f64());
     let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)];
     let row =
         quantiles.into_iter().fold(row, |row, (name, q)| row.exact(name, stats.quantile_ns(q) as f64 / 1e3));
     match hour {
-        Some(hour) => row.param("hour", hour),
+        Some(hour) => row.param("hour", *hour),
         None => row,
     }
 }
@@ -151,16 +163,11 @@ struct Shard {
     at: usize,
 }
 
-/// Decodes the day in one way. Returns the statistics of the whole day, then those of each hour
-/// that has messages.
-fn decode(
-    args: &DayArgs,
-    way: &Way,
-    streams: &[Vec<Box<[u8]>>],
-) -> Result<Vec<(Option<usize>, Stats)>, String> {
+/// Decodes the day in one way. Returns the whole day, then each hour that has messages.
+fn decode(args: &DayArgs, way: &Way, streams: &[Vec<Box<[u8]>>]) -> Result<Vec<Part>, String> {
     let midnight = midnight();
-    let mut all = vec![(None, Stats::new())];
-    all.extend((0..args.hours as usize).map(|hour| (Some(hour), Stats::new())));
+    let mut all = vec![Part::default()];
+    all.extend((0..args.hours as usize).map(|hour| Part { hour: Some(hour), ..Part::default() }));
     let written = |folder: &PathBuf, e: std::io::Error| format!("{}: cannot write: {e}", folder.display());
     let log = |folder: &PathBuf| {
         // The limit is so high that no log file of the day is deleted.
@@ -174,6 +181,7 @@ fn decode(
     let mut random = Random::stream(SEED, 1 << 32);
     let mut done = 0;
     for (hour, messages) in messages_by_hour(args).into_iter().enumerate() {
+        let begun_cpu = cpu_time();
         for i in 0..messages {
             if done % STEP == 0 {
                 progress(&format!("{}: {hour:02}:00, {done} of {} messages", way.name, args.messages()));
@@ -203,17 +211,19 @@ fn decode(
                 payload: payload.len() as u32,
                 decode_ns: Some(decode_ns),
             };
-            all[0].1.add(&record);
-            all[1 + hour].1.add(&record);
+            all[0].stats.add(&record);
+            all[1 + hour].stats.add(&record);
             if let Some((log, folder)) = &mut log {
                 log.add(&LogEntry::Message(record), record.time).map_err(|e| written(folder, e))?;
             }
         }
+        all[1 + hour].cpu = cpu_time() - begun_cpu;
     }
+    all[0].cpu = all[1..].iter().map(|part| part.cpu).sum();
     if let Some((log, folder)) = &mut log {
         log.flush().map_err(|e| written(folder, e))?;
     }
-    all.retain(|(_, stats)| stats.messages() > 0);
+    all.retain(|part| part.stats.messages() > 0);
     Ok(all)
 }
 

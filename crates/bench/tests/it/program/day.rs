@@ -24,6 +24,10 @@ fn sets_of_a_day_have_the_same_messages_and_logs() {
         assert_eq!(hours.iter().sum::<u64>(), 3000);
         assert!(hours[20] > 3 * hours[8], "{hours:?}");
         assert_eq!(day["metrics"]["errors"], 0);
+        let [cpu, content, speed] =
+            ["cpu", "content", "speed"].map(|name| day["metrics"][name].as_f64().unwrap());
+        let elapsed = content / 1e6 / speed;
+        assert!((cpu / elapsed - 1.0).abs() > 1e-5, "{cpu} s is the elapsed time of decoding");
     }
     assert_eq!(days[1]["metrics"]["output"], days[2]["metrics"]["output"], "B and C have the same frames");
     for (log, day) in ["A", "B", "C"].into_iter().zip(&days) {
