@@ -1,9 +1,11 @@
-//! Passes versions to the program, which writes them to records: the compiler's, and those of
-//! libraries that have no function to return their own version.
+//! Passes versions to the program, which writes them to records: the commit, the compiler's, and
+//! those of libraries that have no function to return their own version.
 
+use std::path::Path;
 use std::process::Command;
 
 fn main() {
+    println!("cargo:rustc-env=BENCH_BUILT_FROM={}", built_from());
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
     println!("cargo:rustc-env=BENCH_VERSION_RUSTC={}", output(&rustc, &["--version"]));
     println!("cargo:rustc-env=BENCH_VERSION_ISAL={}", output("pkg-config", &["--modversion", "libisal"]));
@@ -13,6 +15,29 @@ fn main() {
     println!("cargo:rustc-env=BENCH_VERSION_RUZSTD={}", locked(&lock, "ruzstd"));
     println!("cargo:rerun-if-changed=../../Cargo.lock");
     println!("cargo:rerun-if-changed=build.rs");
+}
+
+/// Returns what `git describe` prints for the sources: a tag or commit, with `-dirty` if files are
+/// changed; or "unknown" outside a git checkout. Returns "debug" for builds like those of
+/// `cargo test`, which would otherwise be made again after each commit and each edit of another
+/// crate, and whose speed is not worth recording.
+fn built_from() -> String {
+    if std::env::var("PROFILE").as_deref() != Ok("release") {
+        return "debug".into();
+    }
+    // What changes with a commit, a checkout or an edit. A path that does not exist would make
+    // every build compile this crate again.
+    for name in ["HEAD", "logs/HEAD"] {
+        watch(&output("git", &["rev-parse", "--git-path", name]));
+    }
+    ["../../Cargo.toml", "../../crates", "../../accel"].iter().for_each(|path| watch(path));
+    output("git", &["describe", "--always", "--dirty", "--tags"])
+}
+
+fn watch(path: &str) {
+    if Path::new(path).exists() {
+        println!("cargo:rerun-if-changed={path}");
+    }
 }
 
 fn output(program: &str, args: &[&str]) -> String {

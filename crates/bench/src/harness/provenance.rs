@@ -1,7 +1,5 @@
 //! The machine, versions and command of a run.
 
-use std::process::Command;
-
 use linerate_candidates::environment::{command, cpu, date};
 
 use crate::bytes;
@@ -20,7 +18,8 @@ pub fn run() -> Run {
         ]
         .map(|(name, version)| (name.to_owned(), version.to_owned())),
     );
-    Run { date: date(), cpu: cpu(), linerate: linerate(), command: command(), versions, ..Run::default() }
+    let linerate = concat!(env!("CARGO_PKG_VERSION"), " ", env!("BENCH_BUILT_FROM")).into();
+    Run { date: date(), cpu: cpu(), linerate, command: command(), versions, ..Run::default() }
 }
 
 /// Other libraries that are features of this crate, each with whether this build has it.
@@ -40,19 +39,4 @@ pub fn absent(peers: &[&str]) -> Option<String> {
     let is_absent = |(name, is_in): &&(&str, bool)| !is_in && (peers.is_empty() || peers.contains(name));
     let missing: Vec<&str> = PEERS.iter().filter(is_absent).map(|(name, _)| *name).collect();
     (!missing.is_empty()).then(|| format!("Not in this build: {}", missing.join(", ")))
-}
-
-/// Linerate's version and, if the folder of the sources is in a git checkout when this program
-/// runs, what `git describe` prints there: a tag or commit, with `-dirty` if files are changed.
-fn linerate() -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    let git = Command::new("git")
-        .args(["-C", env!("CARGO_MANIFEST_DIR"), "describe", "--always", "--dirty", "--tags"])
-        .output();
-    match git {
-        Ok(out) if out.status.success() => {
-            format!("{version} {}", String::from_utf8_lossy(&out.stdout).trim())
-        }
-        _ => version.into(),
-    }
 }
