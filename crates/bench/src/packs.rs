@@ -48,11 +48,12 @@ pub fn run(args: &PacksArgs) -> Result<(), String> {
     for path in &args.files {
         let bytes = std::fs::read(resolve(path)).map_err(|e| format!("{}: {e}", path.display()))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        output.add("Dictionaries compressed", forms(&name, &trained(&bytes), rounds)?)?;
+        let trained = trained(&bytes).map_err(|e| format!("{}: {e}", path.display()))?;
+        output.add("Dictionaries compressed", forms(&name, &trained, rounds)?)?;
     }
     progress("training");
     let rows = Corpus::rows(SIZE * SAMPLES * 4 + count * 64 + SIZE).files.concat();
-    let bases = trained(&rows[..SIZE * SAMPLES * 4]);
+    let bases = trained(&rows[..SIZE * SAMPLES * 4])?;
     output.add("Dictionaries compressed", forms("rows", &bases, rounds)?)?;
     let made = |i: usize| {
         let base = &bases[i % bases.len()];
@@ -72,9 +73,16 @@ pub fn run(args: &PacksArgs) -> Result<(), String> {
 
 /// Trains dictionaries, each with its own 819,200 bytes of the data. Shorter rest is left out, and
 /// so is a piece with which training fails.
-fn trained(data: &[u8]) -> Vec<Vec<u8>> {
+///
+/// # Errors
+/// A sentence, if there is no dictionary.
+fn trained(data: &[u8]) -> Result<Vec<Vec<u8>>, String> {
     let train = |piece: &[u8]| Training::new(SIZE).train(&piece.chunks(1024).collect::<Vec<_>>()).ok();
-    data.chunks_exact(SIZE * SAMPLES).take(TRAINED).filter_map(train).collect()
+    let found: Vec<_> = data.chunks_exact(SIZE * SAMPLES).take(TRAINED).filter_map(train).collect();
+    match found.is_empty() {
+        true => Err(format!("no dictionary can be trained; at least {} bytes are needed", SIZE * SAMPLES)),
+        false => Ok(found),
+    }
 }
 
 fn blank(data: &str, count: usize, case: &str, step: &str) -> Measurement {

@@ -32,10 +32,20 @@ impl Writer {
     /// Writes the line of a measurement.
     ///
     /// # Errors
-    /// Those of writing. A metric with an unknown name is `InvalidInput`.
+    /// Those of writing. A metric with an unknown name is `InvalidInput`, and so is one that is
+    /// infinite or not a number, which JSON does not have.
     pub fn measurement(&mut self, measurement: &Measurement) -> io::Result<()> {
-        if let Some(name) = measurement.metrics.keys().find(|name| metric(name).is_none()) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("no metric is named {name}")));
+        let problem = |(name, figure): (&String, &Figure)| {
+            let values = [Some(figure.median), figure.low, figure.high];
+            let wrong = values.into_iter().flatten().find(|value| !value.is_finite());
+            match (metric(name), wrong) {
+                (None, _) => Some(format!("no metric is named {name}")),
+                (_, Some(value)) => Some(format!("{}: {name} is {value}", measurement.contender)),
+                _ => None,
+            }
+        };
+        if let Some(problem) = measurement.metrics.iter().find_map(problem) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
         self.line(&measurement_line(measurement))
     }
@@ -131,7 +141,11 @@ mod tests {
         let found = super::super::read(&path).expect("read");
         assert_eq!(found.len(), 2);
         assert_eq!((&*found[1].0, &found[1].1), (&run, &measurement));
-        let unknown = Measurement { metrics: [("sped".to_owned(), 1.0.into())].into(), ..measurement };
-        assert!(Writer::new(None, &run).and_then(|mut w| w.measurement(&unknown)).is_err());
+        for (name, value) in [("sped", 1.0), ("ratio", f64::NAN), ("ratio", f64::INFINITY)] {
+            let wrong =
+                Measurement { metrics: [(name.to_owned(), value.into())].into(), ..measurement.clone() };
+            let error = Writer::new(None, &run).and_then(|mut w| w.measurement(&wrong)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+        }
     }
 }
