@@ -1,5 +1,5 @@
-//! Sizes of archives: with each preset, without each option that saves bytes, and beside archives
-//! of other programs; and the bytes of an archive that are not compressed.
+//! Sizes of archives: with each preset, without one of the options that save bytes, and beside
+//! archives of other programs; and the bytes of an archive that are not compressed.
 
 use std::path::Path;
 use std::process::Command;

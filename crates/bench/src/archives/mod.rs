@@ -37,11 +37,11 @@ pub struct ArchivesArgs {
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
     /// The corpus's name in the record [default: from the path]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "corpus")]
     name: Option<String>,
     /// Cut each file of the corpus into a folder of small files with this mean size
-    #[arg(long, value_name = "BYTES", requires = "corpus")]
-    cut: Option<usize>,
+    #[arg(long, value_name = "BYTES", requires = "corpus", value_parser = clap::value_parser!(u32).range(1..))]
+    cut: Option<u32>,
     #[command(flatten)]
     pub(crate) common: Common,
     /// The parts to measure [default: all]
@@ -75,7 +75,7 @@ pub enum Part {
     Open,
     /// Peak memory of packing and extracting; archive size beside a tar.zst
     Memory,
-    /// Archive size by preset and without each option that saves bytes, beside other programs
+    /// Archive size by preset and without options that save bytes, beside other programs
     Costs,
     /// Ratio and decoding speed of each preset
     Presets,
@@ -128,7 +128,7 @@ pub fn run(args: &ArchivesArgs) -> Result<(), String> {
     let generated = folder(&scratch)?;
     let input = match (&args.corpus, args.cut) {
         (Some(path), Some(bytes)) => {
-            Input::cut(&Input::of(&resolve(path), args.name.as_deref())?, bytes, generated.path())?
+            Input::cut(&Input::of(&resolve(path), args.name.as_deref())?, bytes as usize, generated.path())?
         }
         (Some(path), None) => Input::of(&resolve(path), args.name.as_deref())?,
         (None, _) => Input::generated(generated.path())?,
