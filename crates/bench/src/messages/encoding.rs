@@ -45,16 +45,20 @@ struct Feed {
 }
 
 /// The three feeds. That of the gateway has the first live events of the first connection, without
-/// long ones.
-fn all_feeds(input: &Input) -> [Feed; 3] {
+/// long ones; it is an error if there are none.
+fn all_feeds(input: &Input) -> Result<[Feed; 3], String> {
     let connection = &input.connections[0];
     let events = connection.payloads[connection.live..].iter().filter(|event| event.len() <= LONGEST);
+    let events: Vec<_> = events.take(COUNT).cloned().collect();
+    if events.is_empty() {
+        return Err(format!("{}: no live event of at most {LONGEST} bytes", input.name));
+    }
     let [sent, rows] = feeds(COUNT);
-    [
-        Feed { name: "gateway events", messages: events.take(COUNT).cloned().collect() },
+    Ok([
+        Feed { name: "gateway events", messages: events },
         Feed { name: "server-sent events", messages: sent },
         Feed { name: "JSON rows", messages: rows },
-    ]
+    ])
 }
 
 /// The contenders: ours with no window and with windows of 2, 8 and 32 KiB; zlib-rs and, in builds
@@ -114,12 +118,13 @@ fn zlib(level: i32, window_bits: u8) -> Result<Encode, String> {
 /// in turn unless that is 0.
 ///
 /// # Errors
-/// A sentence, if a contender fails, or if a message does not decode to what was encoded.
+/// A sentence, if the input has no short live event, a contender fails, or a message does not
+/// decode to what was encoded.
 pub(super) fn measure(input: &Input, rounds: usize, many: usize) -> Result<Vec<Measurement>, String> {
     let all = contenders();
     let base = all.iter().position(|one| one.name == BASE).unwrap_or(0);
     let mut found = Vec::new();
-    for feed in all_feeds(input) {
+    for feed in all_feeds(input)? {
         progress(&format!("{}: checking", feed.name));
         let bytes: usize = feed.messages.iter().map(Vec::len).sum();
         let sizes = all.iter().map(|one| check(one, &feed)).collect::<Result<Vec<_>, _>>()?;

@@ -60,3 +60,13 @@ fn missing_file_is_one_line_of_error() {
     assert_eq!(bench(&Folder::new(), &["messages", "--transport", "lz4"]).status, Some(USAGE));
     assert_eq!(bench(&Folder::new(), &["messages", "--shards", "2", "x"]).status, Some(USAGE));
 }
+
+#[test]
+fn encoding_a_connection_without_live_events_is_an_error() {
+    let folder = Folder::new();
+    let guild = br#"{"t":"READY","s":1,"op":0,"d":{}}"#;
+    folder.write("start.msgs", &[&(guild.len() as u32).to_le_bytes(), &guild[..]].concat());
+    let run = bench(&folder, &["messages", "--encode", "--rounds", "1", "start.msgs"]);
+    let wanted = "linerate-bench: start: no live event of at most 4000 bytes\n";
+    assert_eq!((run.status, &*run.stderr), (Some(FAILED), wanted));
+}
