@@ -1,5 +1,5 @@
-//! Decodes the output of contenders and compares it with their input. The decoder is that of
-//! another library, except for LZO, and for zlib-rs in builds without libdeflate.
+//! Decodes the output of contenders and compares it with their input. A decoder is that of another
+//! library, except for LZO, and for zlib-rs in builds without libdeflate.
 
 use linerate_deflate::Format;
 use zlib_rs::{Inflate, InflateFlush, Status};
@@ -42,19 +42,19 @@ pub fn encode_and_check(
     Ok(total)
 }
 
-/// Verifies that a stream decodes to `content`: with libdeflate in builds that have it, otherwise
-/// with zlib-rs. `buffer` is memory to reuse.
+/// Verifies with zlib-rs that `bytes` is exactly one stream and decodes to `content`, and in builds
+/// with libdeflate also with that, which ignores bytes after the stream. `buffer` is memory to
+/// reuse.
 ///
 /// # Errors
-/// The decoder's message, or that it returns other bytes.
+/// A decoder's message, or that it returns other bytes.
 pub(crate) fn check_stream(
     format: Format,
     content: &[u8],
     bytes: &[u8],
     buffer: &mut Vec<u8>,
 ) -> Result<(), String> {
-    #[cfg(not(feature = "libdeflate"))]
-    return inflate(format, content, bytes, buffer);
+    inflate(format, content, bytes, buffer)?;
     #[cfg(feature = "libdeflate")]
     {
         let mut decoder = libdeflater::Decompressor::new();
@@ -64,8 +64,9 @@ pub(crate) fn check_stream(
             Format::Zlib => decoder.zlib_decompress(bytes, buffer),
             Format::Gzip => decoder.gzip_decompress(bytes, buffer),
         };
-        same(&buffer[..decoded.map_err(|e| format!("the output does not decode: {e}"))?], content)
+        same(&buffer[..decoded.map_err(|e| format!("the output does not decode: {e}"))?], content)?;
     }
+    Ok(())
 }
 
 /// Verifies with zlib-rs that `bytes` is exactly one stream and decodes to `content`. `buffer` is

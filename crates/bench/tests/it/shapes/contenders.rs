@@ -96,7 +96,9 @@ fn output_that_does_not_decode_to_its_input_is_found() {
                 "{coding:?} {input:?}"
             );
         }
-        assert!(encode_and_check(&mut FixedOutput(coding, &a[..1]), &[b"a".to_vec()], 16).is_err());
+        for wrong in [&a[..1], b"\x4b\x04\x00+"] {
+            assert!(encode_and_check(&mut FixedOutput(coding, wrong), &[b"a".to_vec()], 16).is_err());
+        }
     }
     assert!(encode_and_check(&mut FixedOutput(Coding::Copy, b"a"), &[b"b".to_vec()], 16).is_err());
     assert!(
