@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import median_high
+from statistics import median
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -78,8 +78,8 @@ def figure(value: float | Sequence[float]) -> Any:
     returns median, lowest and highest to six digits, or one number if these are equal."""
     if isinstance(value, (int, float)):
         return value if isinstance(value, int) else _digits(value)
-    median, low, high = map(_digits, (median_high(value), min(value), max(value)))
-    return median if low == high else {"median": median, "low": low, "high": high}
+    middle, low, high = map(_digits, (median(value), min(value), max(value)))
+    return middle if low == high else {"median": middle, "low": low, "high": high}
 
 
 def rounds(count: int, turns: Sequence[Callable[[], None]]) -> None:

@@ -139,6 +139,7 @@ def test_method_failing_in_a_later_round_has_no_figures():
 
 def test_figure_is_exact_or_median_lowest_highest():
     assert lines.figure([0.5, 0.25, 1.0]) == {"median": 0.5, "low": 0.25, "high": 1}
+    assert lines.figure([4.0, 1.0, 2.0, 8.0]) == {"median": 3, "low": 1, "high": 8}
     assert lines.figure([2.0, 2.0]) == 2 and lines.figure(1 / 3) == 0.333333 and lines.figure(1234567) == 1234567
 
 

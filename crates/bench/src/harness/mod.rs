@@ -295,7 +295,8 @@ fn report(
 fn figure(values: &[f64]) -> Option<Figure> {
     let values: Vec<f64> = values.iter().map(|&value| rounded(value)).collect();
     let figure = Figure::of(&values)?;
-    Some(if figure.low == figure.high { figure.median.into() } else { figure })
+    let median = rounded(figure.median);
+    Some(if figure.low == figure.high { median.into() } else { Figure { median, ..figure } })
 }
 
 /// Groups consecutive pieces, whose lengths are given in bytes, into parts of at least `part` bytes
@@ -369,6 +370,12 @@ mod tests {
         assert_eq!((a["speed"].median, a["speed"].low, a["speed_by_hot"]), (1.33333, Some(1.0), 1.0.into()));
         assert_eq!(all[0].params["base"], "b");
         assert_eq!((all[1].metrics["time"].median, all[1].metrics.len()), (4000.0, 1));
+    }
+
+    #[test]
+    fn median_of_an_even_number_of_rounds_is_the_mean_of_the_middle_ones() {
+        let found = figure(&[4.0, 1.0, 3.0, 8.0]).unwrap();
+        assert_eq!(found, Figure { median: 3.5, low: Some(1.0), high: Some(8.0) });
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod write;
 
 use std::collections::BTreeMap;
 
+use linerate_candidates::stats;
 use serde_json::Value;
 
 pub use read::{Records, read};
@@ -72,12 +73,10 @@ impl From<f64> for Figure {
 }
 
 impl Figure {
-    /// The median, lowest and highest of `rounds`. Of an even number of rounds, the median is the
-    /// upper one of the two in the middle. `None` if `rounds` is empty.
+    /// The median, lowest and highest of `rounds`. `None` if `rounds` is empty.
     pub fn of(rounds: &[f64]) -> Option<Self> {
-        let mut sorted = rounds.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        let (&low, &high) = (sorted.first()?, sorted.last()?);
-        Some(Self { median: sorted[sorted.len() / 2], low: Some(low), high: Some(high) })
+        let low = rounds.iter().copied().min_by(f64::total_cmp)?;
+        let high = rounds.iter().copied().max_by(f64::total_cmp)?;
+        Some(Self { median: stats::middle(rounds.to_vec()), low: Some(low), high: Some(high) })
     }
 }

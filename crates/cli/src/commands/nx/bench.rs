@@ -285,14 +285,8 @@ struct Row {
 }
 
 impl Row {
-    fn of(threads: usize, bytes: u64, mut seconds: Vec<f64>) -> Row {
-        seconds.sort_by(f64::total_cmp);
-        let speed = |seconds: f64| bytes as f64 / seconds.max(1e-9);
-        Row {
-            threads,
-            attempts: seconds.len(),
-            best: speed(seconds[0]),
-            median: speed(seconds[seconds.len() / 2]),
-        }
+    fn of(threads: usize, bytes: u64, seconds: Vec<f64>) -> Row {
+        let (attempts, speed) = (seconds.len(), linerate_candidates::timing::speed(bytes, seconds));
+        Row { threads, attempts, best: speed.high, median: speed.median }
     }
 }

@@ -42,7 +42,8 @@ final class Samples {
             double low = sorted.get(0);
             double high = sorted.get(sorted.size() - 1);
             Map<String, Object> spread = new LinkedHashMap<>();
-            spread.put("median", Lines.number(sorted.get(sorted.size() / 2)));
+            double middle = sorted.get((sorted.size() - 1) / 2) + sorted.get(sorted.size() / 2);
+            spread.put("median", Lines.number(middle / 2));
             spread.put("low", Lines.number(low));
             spread.put("high", Lines.number(high));
             metrics.put(name, low == high ? Lines.number(low) : spread);

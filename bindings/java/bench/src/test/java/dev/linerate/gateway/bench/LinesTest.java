@@ -62,6 +62,15 @@ class LinesTest {
     }
 
     @Test
+    void medianOfAnEvenNumberIsTheMeanOfTheMiddleOnes() {
+        Samples samples = new Samples();
+        for (double value : new double[] {4, 1, 2, 8}) {
+            samples.add("speed", value);
+        }
+        assertEquals("{speed={median=3.0, low=1.0, high=8.0}}", samples.metrics().toString());
+    }
+
+    @Test
     void commandsContainNoFoldersOfThisMachine() {
         String[] arguments = {"messages", "--data", "/a/b/shards", "--rounds", "3"};
         assertEquals("bench messages --data shards --rounds 3", Lines.command(arguments));
