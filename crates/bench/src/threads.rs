@@ -21,7 +21,8 @@ pub struct ThreadsArgs {
     corpus: CorpusArgs,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Bytes of a block, which is compressed without references to other blocks
+    /// Bytes of a block, which is compressed without references to other blocks; --quick takes only
+    /// the first
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "128K,512K,1M")]
     block: Vec<Chunk>,
     /// Numbers of threads; the first is what the others are compared with

@@ -35,7 +35,8 @@ pub struct BytesArgs {
     corpus: CorpusArgs,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Bytes of input in each call: numbers such as 16K, or `whole` for a file at once
+    /// Bytes of input in each call: numbers such as 16K, or `whole` for a file at once; --quick
+    /// takes only the first
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1K,4K,16K,64K,whole")]
     chunk: Vec<Chunk>,
     /// Only contenders whose name and format contain one of these, and the base

@@ -83,7 +83,7 @@ pub struct ColdArgs {
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = |text: &str| within(text, 256, 128 << 10))]
     block: Vec<usize>,
     /// Sizes of dictionaries [default: those of published figures, or 8K beside --block, --count,
-    /// --sweep or --quick; with --sizes 2K,4K,8K,16K]
+    /// --sweep or --quick; with --sizes 2K,4K,8K,16K, with --quick only the first]
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = |text: &str| within(text, 1 << 10, 1 << 20))]
     dict: Vec<usize>,
     /// Numbers of dictionaries, all different [default: those of published figures, or 2500 beside
@@ -150,9 +150,10 @@ pub fn run(args: &ColdArgs) -> Result<(), String> {
     if args.sizes {
         let or =
             |list: &[usize], usual: &[usize]| if list.is_empty() { usual.to_vec() } else { list.to_vec() };
-        let (dictionaries, blocks) = (or(&args.dict, &sizes::DICTIONARIES), or(&args.block, &sizes::BLOCKS));
+        let usual = if args.common.quick { &sizes::DICTIONARIES[..1] } else { &sizes::DICTIONARIES[..] };
+        let (dictionaries, blocks) = (or(&args.dict, usual), or(&args.block, &sizes::BLOCKS));
         for data in &all {
-            for &dictionary in &dictionaries[..if args.common.quick { 1 } else { dictionaries.len() }] {
+            for &dictionary in &dictionaries {
                 output
                     .add("Sizes of blocks with dictionaries", sizes::measure(data, dictionary, &blocks)?)?;
             }

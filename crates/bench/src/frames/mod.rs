@@ -43,9 +43,9 @@ pub struct FramesArgs {
     #[arg(long, value_name = "N", default_value_t = 3, allow_negative_numbers = true)]
     level: i32,
     /// Maximum bytes of each case, taken evenly from the corpus; with `whole`, of each file; of a
-    /// flushed stream, the first ones of the corpus; with --quick always 1M
-    #[arg(long, value_name = "N", default_value = "16M", value_parser = at_least_one)]
-    most: u64,
+    /// flushed stream, the first ones of the corpus [default: 16M, with --quick 1M]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    most: Option<u64>,
 }
 
 fn at_least_one(text: &str) -> Result<u64, String> {
@@ -60,7 +60,8 @@ fn at_least_one(text: &str) -> Result<u64, String> {
 pub fn run(args: &FramesArgs) -> Result<(), String> {
     let mut output = args.common.open_pinned()?;
     let corpus = args.corpus.read()?;
-    let most = if args.common.quick { 1 << 20 } else { args.most.try_into().unwrap_or(usize::MAX) };
+    let most = args.most.unwrap_or(if args.common.quick { 1 << 20 } else { 16 << 20 });
+    let most = most.try_into().unwrap_or(usize::MAX);
     for case in &args.case {
         for found in measure(&corpus, case, args.level, most, args.common.rounds(9))? {
             output.add("zstd decoded, CPU time", found)?;

@@ -77,7 +77,7 @@ pub struct CorpusArgs {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// Take only the first N bytes of each file of --corpus
-    #[arg(long, value_name = "N", value_parser = parse_bytes)]
+    #[arg(long, value_name = "N", requires = "corpus", value_parser = parse_bytes)]
     pub max_bytes_per_file: Option<u64>,
 }
 

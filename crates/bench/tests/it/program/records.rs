@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use linerate_testkit::program::{Folder, Run};
+use linerate_bench::harness::provenance;
+use linerate_testkit::program::{FAILED, Folder, Run, USAGE};
 
 use super::{bench, measurements};
 
@@ -98,4 +99,41 @@ fn remake_succeeds_and_lists_what_the_machine_lacks() {
     ] {
         assert!(text.lines().any(|found| found == line), "{text}");
     }
+}
+
+#[test]
+fn the_record_names_what_was_built_not_the_checkout_of_the_run() {
+    let folder = with_corpus();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate-bench"));
+    // An empty PATH has no git.
+    let run = Run::of(command.args(BYTES).arg("--json").current_dir(folder.path("")).env("PATH", ""), b"");
+    assert_eq!(run.objects()[0]["run"]["linerate"], *provenance::run().linerate, "{}", run.stderr);
+}
+
+#[test]
+fn file_too_short_to_train_a_dictionary_is_an_error() {
+    let folder = Folder::new();
+    folder.write("short", b"short");
+    let run = bench(&folder, &["packs", "--quick", "short"]);
+    let wanted = "linerate-bench: short: no dictionary can be trained; at least 819200 bytes are needed\n";
+    assert_eq!((run.status, &*run.stderr), (Some(FAILED), wanted));
+}
+
+#[test]
+fn options_that_would_be_ignored_are_usage_errors() {
+    for args in [&["bytes", "--max-bytes-per-file", "9"][..], &["archives", "--name", "x"]] {
+        assert_eq!(bench(&Folder::new(), args).status, Some(USAGE), "{args:?}");
+    }
+}
+
+#[test]
+fn quick_does_not_replace_a_given_size() {
+    let folder = with_corpus();
+    let args = ["frames", "--corpus", "corpus", "--case", "1K", "--flush", "1K", "--json", "--quick"];
+    let ratio = |more: &[&str]| {
+        let found = measurements(&bench(&folder, &[&args[..], more].concat()).ok());
+        let stream = found.iter().find(|m| m["params"]["block"] == "1K flush").expect("a stream");
+        stream["metrics"]["ratio"].as_f64().unwrap()
+    };
+    assert!(ratio(&["--most", "1K"]) < ratio(&[]), "the first piece has nothing to refer to");
 }
