@@ -38,8 +38,7 @@ impl Pages {
     /// page, for links to records. Marks in code blocks and code spans are left alone.
     ///
     /// # Errors
-    /// A sentence after the number of the line where the query begins. Lines are counted with the
-    /// results of earlier queries already replaced.
+    /// A sentence after the number of the line where the query begins.
     pub fn fill(&self, page: &str, depth: usize) -> Result<String, String> {
         let records = format!("{}records/", "../".repeat(depth));
         let mut filled = String::new();
@@ -47,7 +46,7 @@ impl Pages {
         while let Some((start, mark)) = next_mark(rest, &filled) {
             let (before, after) = rest.split_at(start);
             filled += before;
-            let line = filled.matches('\n').count() + 1;
+            let line = page[..page.len() - rest.len() + start].matches('\n').count() + 1;
             let at = |error: String| format!("{line}: {error}");
             let (query, after) = after[mark.len()..].split_once("-->").ok_or_else(|| at("no -->".into()))?;
             let (_, after) = after.split_once(END).ok_or_else(|| at(format!("no {END}")))?;
@@ -159,6 +158,16 @@ mod tests {
         assert!(error("rows n=2\ncolumn \"h\": {speed ms}").contains("is no time"));
         assert!(error("rows n=2\ncolumn \"h\": {speed.middle}").contains("no statistic"));
         assert!(error("rows n=2\nsort n\ncolumn \"h\": {speed}").contains("unknown word"));
+    }
+
+    #[test]
+    fn line_of_an_error_is_that_of_the_page_after_a_query_with_another_result() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("x.jsonl"), RECORD).expect("a record");
+        let value = format!("<!-- value x.jsonl n=2: {{speed}} -->1\n2\n3{END}\n");
+        let page = format!("{value}<!-- value x.jsonl n=3: {{speed}} -->{END}");
+        let error = Pages::new(folder.path()).fill(&page, 0).expect_err("no measurement");
+        assert!(error.starts_with("4: "), "{error}");
     }
 
     #[test]
