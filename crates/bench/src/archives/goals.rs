@@ -82,11 +82,11 @@ pub(super) fn said(found: &[Measurement]) -> String {
     for m in found {
         for goal in &GOALS {
             let Some(value) = goal.of(m) else { continue };
-            let is_missed = value.partial_cmp(&goal.bound) == Some(goal.missed);
+            let is_met = value.partial_cmp(&goal.bound).is_some_and(|side| side != goal.missed);
             let params: Vec<String> =
                 goal.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
             let sign = if goal.missed == Less { "at least" } else { "at most" };
-            let verdict = if is_missed { "MISSED" } else { "met" };
+            let verdict = if is_met { "met" } else { "MISSED" };
             let Goal { metric, bound, .. } = goal;
             let _ = writeln!(
                 text,
@@ -110,10 +110,15 @@ mod tests {
             let row = row("archives", "d", contender).param("measure", "extract").param("threads", 2);
             row.param("base", base).exact("speed_by_base", by)
         };
-        let text =
-            said(&[one("linerate", "unzip", 3.5), one("linerate", "7z", 5.0), one("other", "7z", 1.0)]);
+        let text = said(&[
+            one("linerate", "unzip", 3.5),
+            one("linerate", "7z", 5.0),
+            one("linerate", "7z", f64::NAN),
+            one("other", "7z", 1.0),
+        ]);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 2, "{text}");
-        assert!(lines[0].starts_with("met: linerate, ") && lines[1].starts_with("MISSED: "), "{text}");
+        assert_eq!(lines.len(), 3, "{text}");
+        assert!(lines[0].starts_with("met: linerate, "), "{text}");
+        assert!(lines[1..].iter().all(|line| line.starts_with("MISSED: ")), "{text}");
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn text(earlier: &[(Arc<Run>, Measurement)], run: &Run, now: &[Measur
         }
         for (name, figure) in &m.metrics {
             let (Some(then), Some(known)) = (old.metrics.get(name), metric(name)) else { continue };
-            let by = figure.median / then.median;
+            let by = if figure.median == then.median { 1.0 } else { figure.median / then.median };
             let verdict = verdict(then, figure, known.better);
             let is_exact = figure.low.is_none() && figure.high.is_none();
             if known.better == Better::Neither || is_exact && (by - 1.0).abs() < 0.001 {
@@ -103,10 +103,12 @@ mod tests {
     #[test]
     fn missing_and_new_contenders_and_another_cpu_are_told() {
         let run = |cpu: &str| Arc::new(Run { cpu: cpu.into(), ..Run::default() });
-        let old = [(run("x"), row("s", "d", "a").exact("ratio", 2.0)), (run("x"), row("s", "d", "gone"))];
-        let now = [row("s", "d", "a").exact("ratio", 3.0), row("s", "d", "b")];
+        let a = |ratio: f64| row("s", "d", "a").exact("ratio", ratio).exact("errors", 0.0);
+        let old = [(run("x"), a(2.0)), (run("x"), row("s", "d", "gone"))];
+        let now = [a(3.0), row("s", "d", "b")];
         let text = text(&old, &run("y"), &now);
         assert!(text.contains("on another CPU") && text.contains("1.500  better"), "{text}");
+        assert!(!text.contains("errors"), "0 is as 0 was: {text}");
         assert!(text.contains("new: b\n") && text.contains("not measured now: gone\n"), "{text}");
     }
 }
