@@ -119,7 +119,7 @@ fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measureme
     Ok(rows)
 }
 
-/// Copies a file, or a folder with all files below it.
+/// Copies a file, or a folder with all files below it but without links.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     if !from.is_dir() {
         return fs::copy(from, to).map(|_| ());
@@ -127,7 +127,9 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
-        copy(&entry.path(), &to.join(entry.file_name()))?;
+        if !entry.file_type()?.is_symlink() {
+            copy(&entry.path(), &to.join(entry.file_name()))?;
+        }
     }
     Ok(())
 }

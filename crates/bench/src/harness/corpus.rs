@@ -38,7 +38,7 @@ impl Corpus {
     }
 
     /// Reads one file, or all files below a directory in the order of their paths, each cut to
-    /// `max` bytes. Links are followed, and empty files are left out.
+    /// `max` bytes. Links below the directory and empty files are left out.
     ///
     /// A path that does not exist is looked up below `$LINERATE_CORPORA`. The corpus is named after
     /// the first part of the path below that folder or, elsewhere, after the last part of the path.
@@ -47,7 +47,7 @@ impl Corpus {
     /// A sentence that names the path; also if there is no byte to compress.
     pub fn read(path: &Path, max: Option<u64>) -> Result<Self, String> {
         let path = resolve(path);
-        let paths = if path.is_file() { vec![path.clone()] } else { files(&path, true)? };
+        let paths = if path.is_file() { vec![path.clone()] } else { files_below(&path)? };
         let mut files = Vec::with_capacity(paths.len());
         for p in &paths {
             let data = load(p, max).map_err(|e| format!("{}: {e}", p.display()))?;
@@ -152,15 +152,10 @@ fn name(path: &Path) -> String {
 /// # Errors
 /// A sentence that names the folder that cannot be read.
 pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    files(folder, false)
-}
-
-fn files(folder: &Path, follows_links: bool) -> Result<Vec<PathBuf>, String> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(next) = folders.pop() {
         let entries = fs::read_dir(&next).map_err(|e| format!("{}: {e}", next.display()))?;
-        let is_wanted = |path: &PathBuf| follows_links || !path.is_symlink();
-        for path in entries.flatten().map(|entry| entry.path()).filter(is_wanted) {
+        for path in entries.flatten().map(|entry| entry.path()).filter(|path| !path.is_symlink()) {
             if path.is_dir() {
                 folders.push(path)
             } else if path.is_file() {

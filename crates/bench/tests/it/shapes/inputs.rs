@@ -64,6 +64,17 @@ fn a_corpus_is_every_file_below_in_the_order_of_paths() {
     assert!(Corpus::read(&root.join("absent"), None).err().unwrap().contains("absent"));
 }
 
+#[cfg(unix)]
+#[test]
+fn links_below_a_corpus_are_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("a")).unwrap();
+    std::fs::write(dir.path().join("a/file"), "once").unwrap();
+    std::os::unix::fs::symlink("..", dir.path().join("a/cycle")).unwrap();
+    std::os::unix::fs::symlink("file", dir.path().join("a/again")).unwrap();
+    assert_eq!(Corpus::read(dir.path(), None).unwrap().files, [b"once"]);
+}
+
 #[test]
 fn random_data_is_the_same_each_time_and_looks_random() {
     let data = Corpus::random(65_536).files.remove(0);
