@@ -34,7 +34,7 @@ export CARGO STRICT
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## Each engine does its main job beside a peer, then a plan for this machine: target/demo-report.html
+demo: ## Five engines do their main jobs beside a peer, then a plan for this machine: target/demo-report.html
 	@scripts/setup.sh rust cc
 	@$(CARGO) run --quiet --profile demo --locked --package linerate-bench --no-default-features --features demo --bin demo
 
