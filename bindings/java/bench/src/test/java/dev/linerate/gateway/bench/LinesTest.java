@@ -67,7 +67,7 @@ class LinesTest {
         for (double value : new double[] {4, 1, 2, 8}) {
             samples.add("speed", value);
         }
-        assertEquals("{speed={median=3.0, low=1.0, high=8.0}}", samples.metrics().toString());
+        assertEquals("{speed={median=3, low=1, high=8}}", samples.metrics().toString());
     }
 
     @Test
