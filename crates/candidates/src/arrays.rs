@@ -273,14 +273,28 @@ impl Array {
     /// Returns a sentence that names the file, if it cannot be read, or if libhdf5 or the plugin
     /// for a filter of the dataset is missing.
     pub(super) fn sample(&self, bytes: u64) -> Result<Vec<Vec<u8>>, String> {
+        let mut pieces = Vec::new();
+        self.visit(bytes, &mut |piece| {
+            pieces.push(piece);
+            Ok(())
+        })?;
+        Ok(pieces)
+    }
+
+    /// Reads the pieces that [`sample`](Self::sample) returns, and passes each on before it reads
+    /// the next.
+    ///
+    /// # Errors
+    /// Returns the errors of [`sample`](Self::sample), and those of `visit`, with the file's name.
+    pub(super) fn visit(&self, bytes: u64, visit: Visit<'_>) -> Result<(), String> {
         let at = |e: String| format!("{}: {e}", self.path.display());
         match (&self.dataset, &self.chunk) {
-            (Some(dataset), Some(chunk)) => self.chunks(dataset, chunk, bytes).map_err(at),
-            _ => self.slices(bytes).map_err(|e| at(e.to_string())),
+            (Some(dataset), Some(chunk)) => self.chunks(dataset, chunk, bytes, visit).map_err(at),
+            _ => self.slices(bytes, visit).map_err(at),
         }
     }
 
-    fn slices(&self, bytes: u64) -> std::io::Result<Vec<Vec<u8>>> {
+    fn slices(&self, bytes: u64, visit: Visit<'_>) -> Result<(), String> {
         let width = self.element.bytes() as u64;
         let unit = match self.row() {
             Some(row) if row <= LONGEST_ROW => row,
@@ -288,19 +302,29 @@ impl Array {
         };
         let most = (SLICE.min(bytes / width) / unit).max(1) * unit;
         let count = self.samples().div_ceil(most);
-        let mut file = File::open(&self.path)?;
-        let slice = |i: u64| {
+        let mut file = File::open(&self.path).map_err(|e| e.to_string())?;
+        let mut read = |i: u64| {
             let length = most.min(self.samples() - i * most);
             let mut slice = vec![0; (length * width) as usize];
             file.seek(SeekFrom::Start(self.start + i * most * width))?;
             file.read_exact(&mut slice)?;
             Ok(slice)
         };
-        let slices: std::io::Result<Vec<_>> = spread(count, bytes / (most * width)).map(slice).collect();
-        Ok(joined(slices?))
+        let mut join = Join::default();
+        for i in spread(count, bytes / (most * width)) {
+            let slice = read(i).map_err(|e: std::io::Error| e.to_string())?;
+            join.add(slice).map_or(Ok(()), &mut *visit)?;
+        }
+        join.piece.map_or(Ok(()), visit)
     }
 
-    fn chunks(&self, dataset: &hdf5::Dataset, chunk: &[u64], bytes: u64) -> Result<Vec<Vec<u8>>, String> {
+    fn chunks(
+        &self,
+        dataset: &hdf5::Dataset,
+        chunk: &[u64],
+        bytes: u64,
+        visit: Visit<'_>,
+    ) -> Result<(), String> {
         let file = hdf5::File::open(&self.path)?;
         let counts: Vec<u64> = self.shape.iter().zip(chunk).map(|(n, of)| n.div_ceil((*of).max(1))).collect();
         let size = chunk.iter().fold(self.element.bytes() as u64, |all, &axis| all.saturating_mul(axis));
@@ -311,21 +335,32 @@ impl Array {
                 (0..start.len()).map(|axis| chunk[axis].min(self.shape[axis] - start[axis])).collect();
             file.read(dataset, &start, &count)
         };
-        spread(total, bytes / size.max(1)).map(read).collect()
+        spread(total, bytes / size.max(1)).try_for_each(|i| visit(read(i)?))
     }
 }
 
+/// Receives the bytes of a piece of an array.
+pub(super) type Visit<'v> = &'v mut dyn FnMut(Vec<u8>) -> Result<(), String>;
+
 /// Joins slices, in order, into pieces of at most 16 MiB (`CODED`). A longer slice is a piece by
 /// itself.
-fn joined(slices: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-    let mut pieces: Vec<Vec<u8>> = Vec::new();
-    for slice in slices {
-        match pieces.last_mut().filter(|piece| piece.len() + slice.len() <= CODED) {
-            Some(piece) => piece.extend(slice),
-            None => pieces.push(slice),
+#[derive(Default)]
+struct Join {
+    /// The piece to which the next slice may be added.
+    piece: Option<Vec<u8>>,
+}
+
+impl Join {
+    /// Adds a slice. Returns the piece before it if that is complete.
+    fn add(&mut self, slice: Vec<u8>) -> Option<Vec<u8>> {
+        match self.piece.as_mut().filter(|piece| piece.len() + slice.len() <= CODED) {
+            Some(piece) => {
+                piece.extend(slice);
+                None
+            }
+            None => self.piece.replace(slice),
         }
     }
-    pieces
 }
 
 /// Returns where chunk number `i` begins along each axis, in samples. Chunks are numbered along the
@@ -411,7 +446,10 @@ mod tests {
     #[test]
     fn slices_are_joined_to_pieces_of_at_most_16_mib() {
         let lengths = |slices: &[usize]| -> Vec<usize> {
-            joined(slices.iter().map(|&n| vec![1; n]).collect()).iter().map(Vec::len).collect()
+            let mut join = Join::default();
+            let mut pieces: Vec<_> = slices.iter().filter_map(|&n| join.add(vec![1; n])).collect();
+            pieces.extend(join.piece);
+            pieces.iter().map(Vec::len).collect()
         };
         assert_eq!(lengths(&[CODED / 2, CODED / 2, 1, 2]), [CODED, 3]);
         assert_eq!(lengths(&[5, CODED + 1, 5]), [5, CODED + 1, 5]);

@@ -10,11 +10,16 @@
 //!   it.
 //! * The reference setting, zstd 9 in blocks of 1 MiB, packs both samples. Its archive of the deep
 //!   sample is the bridge: it shows how sizes and speeds on the two samples differ.
-//! * The control, zstd 1, compresses the broad sample and a larger part of the data, often all of
-//!   it. It shows how the compressibility of all of the data differs from that of the sample.
+//! * If the data is not too large, all of it is packed with fast controls, in blocks of each size
+//!   from 1 MiB on. The windows are blocks of these archives, since the packer puts similar files
+//!   from all of the data into one block, and the sizes of the archives show how much the data gains
+//!   by larger blocks.
+//! * Otherwise the windows are files that are neighbours by name, and zstd 1 compresses the broad
+//!   sample and a larger part of the data.
 //!
-//! Both comparisons are ratio estimators: sizes at two levels vary together, so their quotient
-//! varies little within the data. Equal files are looked for in all of the data.
+//! In both cases the control shows how the compressibility of all of the data differs from that of
+//! the sample. All comparisons are ratio estimators: sizes at two levels vary together, so their
+//! quotient varies little within the data. Equal files are looked for in all of the data.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -29,6 +34,7 @@ use linerate_nx::{Archive, Limits, Verifier, check_path};
 use linerate_plan::{Measurement, Memory, Read, Speed};
 
 use super::command::{archive_of, operand};
+use super::layout::{self, Layout, Layouts, layouts};
 use super::nx_settings::{Setting, reference};
 use super::sample::{Content, Entry, FileSet, Window, length};
 use super::timing::{Clock, Turn, busy_threads, rounds, scaling, speed, thread_counts};
@@ -39,7 +45,8 @@ use crate::sys::clock::{cpu_time, footprint};
 /// pack. Their blocks have at most 1 MiB.
 const BROAD_WINDOW: u64 = 1 << 20;
 /// Approximate bytes of each window (part of the data) of the deep sample, which slow settings and
-/// those with blocks above 1 MiB pack. Only the preset `archive` has larger blocks (16 MiB).
+/// those with blocks above 1 MiB pack. Only the preset `archive` has larger blocks (16 MiB). Layouts
+/// show how much it gains by them.
 const DEEP_WINDOW: u64 = 4 << 20;
 /// Smallest size to which windows are reduced, and smallest size that a sample should have, in
 /// bytes. Samples of less data are all of it.
@@ -199,13 +206,21 @@ struct Sample {
 }
 
 impl Sample {
-    /// Reads a sample from all over the data. It has about `bytes` bytes, or about `MIN_WINDOW` or
-    /// `most` if `bytes` is outside of these limits. Each window has about `window` bytes, or fewer
-    /// if there would be fewer than `MIN_WINDOWS` windows.
-    fn read(set: &FileSet, bytes: f64, window: u64, most: u64, seed: u64) -> Result<Sample, String> {
-        let bytes = (bytes as u64).clamp(MIN_WINDOW, most);
+    /// Reads a sample of about `bytes` bytes, from all over the data. Each window has about `window`
+    /// bytes, or fewer if there would be fewer than `MIN_WINDOWS` windows. With a layout, windows
+    /// are its blocks or parts of them, unless the sample is all of the data.
+    fn read(
+        set: &FileSet,
+        layout: Option<&Layout>,
+        bytes: u64,
+        window: u64,
+        seed: u64,
+    ) -> Result<Sample, String> {
         let size = (bytes / MIN_WINDOWS).next_power_of_two().clamp(MIN_WINDOW, window);
-        let windows = set.spread(size, bytes, seed);
+        let windows = match layout {
+            Some(layout) if bytes < set.bytes => layout.spread(size, bytes, seed),
+            _ => set.spread(size, bytes, seed),
+        };
         let contents: Vec<Vec<Content>> =
             windows.iter().map(|window| set.read(window)).collect::<Result<_, _>>()?;
         let bytes = windows.iter().map(|window| length(window)).sum();
@@ -221,11 +236,16 @@ struct Samples {
     /// Few windows of 4 MiB from all over the data, for slow settings and those with blocks above
     /// 1 MiB.
     deep: Sample,
+    /// Layouts of all of the data in blocks from `BROAD_WINDOW` on. Empty if the data is too large
+    /// for them, or both samples are all of it.
+    layouts: Layouts,
 }
 
 /// An archive of a sample.
 struct Packed {
     bytes: Vec<u8>,
+    /// Bytes of the archive's header with its tables.
+    header: u64,
     /// Bytes of content in the archive.
     content: u64,
     /// CPU seconds of packing, for each time that the sample was packed.
@@ -233,6 +253,11 @@ struct Packed {
 }
 
 impl Packed {
+    /// Compressed bytes per byte of content, without the header.
+    fn density(&self) -> f64 {
+        (self.bytes.len() as u64 - self.header) as f64 / self.content.max(1) as f64
+    }
+
     /// Returns the median speed of packing the sample, in bytes of content per second of CPU time.
     fn typical(&self) -> f64 {
         self.speed(1, 1).median
@@ -261,13 +286,23 @@ impl Samples {
         let bytes = |deep: bool, share: f64| {
             let costs =
                 settings.iter().filter(|setting| setting.is_deep() == deep).map(|setting| setting.cost);
-            options.seconds * options.threads as f64 * share * 1e9 / costs.sum::<f64>()
+            let bytes = options.seconds * options.threads as f64 * share * 1e9 / costs.sum::<f64>();
+            let most = MAX_SAMPLE + MAX_SAMPLE_PER_THREAD * options.threads as u64;
+            (bytes as u64).clamp(MIN_WINDOW, most)
         };
-        let most = MAX_SAMPLE + MAX_SAMPLE_PER_THREAD * options.threads as u64;
-        let sample = |bytes, window| Sample::read(set, bytes, window, most, options.seed);
-        let broad = sample(bytes(false, BROAD_SHARE), BROAD_WINDOW)?;
-        let deep = sample(bytes(true, DEEP_SHARE), DEEP_WINDOW)?;
-        Ok(Samples { broad, deep })
+        let (broad, deep) = (bytes(false, BROAD_SHARE), bytes(true, DEEP_SHARE));
+        let layouts = match broad.min(deep) < set.bytes {
+            true => {
+                let blocks = settings.iter().map(|setting| setting.options.chunk.max(BROAD_WINDOW));
+                layouts(set, &blocks.collect(), options, progress)?
+            }
+            false => Layouts::new(),
+        };
+        let sample = |bytes, window| {
+            Sample::read(set, layouts.get(&(window, layout::ZSTD)), bytes, window, options.seed)
+        };
+        let (broad, deep) = (sample(broad, BROAD_WINDOW)?, sample(deep, DEEP_WINDOW)?);
+        Ok(Samples { broad, deep, layouts })
     }
 
     /// Whether the data has a texture that filters know, by its header. Examines the beginnings of
@@ -342,26 +377,58 @@ impl Samples {
         unique: u64,
         options: &Options,
     ) -> Result<Vec<u64>, String> {
-        let density = |packed: &Packed| packed.bytes.len() as f64 / packed.content.max(1) as f64;
-        // Compressed bytes per byte of content, in all of the data, divided by those in the broad
-        // sample. The quotient is 1.1 if all of the data compresses 10 % worse than the sample.
-        let mut of_broad = 1.0;
-        if !self.broad.is_whole {
-            let inner = control::of_windows(set, &self.broad.windows, options.threads)?;
-            of_broad = control::of_set(set, options)? / inner;
-        }
+        // Compressed bytes per byte of content with a control, in all of the data, divided by those
+        // in the broad sample: 1.1 if all of the data compresses 10 % worse than the sample.
+        let of_layout = |control| match self.layouts.get(&(BROAD_WINDOW, control)) {
+            Some(layout) if !self.broad.is_whole => {
+                let inner = control_density(&self.broad, BROAD_WINDOW, control, options.threads)?;
+                Ok(Some(layout.density() / inner))
+            }
+            _ => Ok::<_, String>(None),
+        };
+        let of_broad = match of_layout(layout::ZSTD)? {
+            _ if self.broad.is_whole => 1.0,
+            Some(factor) => factor,
+            None => {
+                let inner = control::of_windows(set, &self.broad.windows, options.threads)?;
+                control::of_set(set, options)? / inner
+            }
+        };
+        let of_lz4 = of_layout(layout::LZ4)?.unwrap_or(of_broad);
         let of_deep =
-            bridge.map_or(1.0, |bridge| density(&packed[reference(settings)]) / density(bridge)) * of_broad;
-        let total = |(setting, packed): (&Setting, &Packed)| {
+            bridge.map_or(1.0, |bridge| packed[reference(settings)].density() / bridge.density()) * of_broad;
+        let mut total = Vec::new();
+        for (setting, packed) in settings.iter().zip(packed) {
             let factor = match setting.options.solid {
                 // This setting compresses nothing, so all of the data is stored as the sample is.
                 Coding::Copy => 1.0,
-                _ if setting.is_deep() => of_deep,
-                _ => of_broad,
+                _ if setting.is_deep() => of_deep * self.gain(setting.options.chunk, options.threads)?,
+                Coding::Lz4 { .. } => of_lz4,
+                Coding::Zstd(_) => of_broad,
             };
-            (density(packed) * factor * unique as f64).round() as u64
+            let (content, header) = match self.layouts.get(&(BROAD_WINDOW, layout::ZSTD)) {
+                Some(layout) if !self.broad.is_whole => (layout.content, layout.header as f64),
+                _ => (unique, packed.header as f64 / packed.content.max(1) as f64 * set.bytes as f64),
+            };
+            total.push((packed.density() * factor * content as f64 + header).round() as u64);
+        }
+        Ok(total)
+    }
+
+    /// Returns how much more is gained by blocks of this size, compared with those of
+    /// `BROAD_WINDOW`, in all of the data than in the deep sample, whose windows may be shorter than
+    /// a block: the quotient of compressed sizes, which is 0.9 if all of the data gains 10 % more.
+    fn gain(&self, block: u64, threads: usize) -> Result<f64, String> {
+        let layout = |block| self.layouts.get(&(block, layout::ZSTD));
+        let (Some(small), Some(large)) = (layout(BROAD_WINDOW), layout(block)) else {
+            return Ok(1.0);
         };
-        Ok(settings.iter().zip(packed).map(total).collect())
+        if block <= BROAD_WINDOW || self.deep.is_whole {
+            return Ok(1.0);
+        }
+        let density = |block| control_density(&self.deep, block, layout::ZSTD, threads);
+        let in_sample = density(block)? / density(BROAD_WINDOW)?;
+        Ok(large.density() / small.density() / in_sample)
     }
 
     /// Finds equal files in all of the data. If the broad sample is all of the data, counts all
@@ -390,24 +457,34 @@ impl Samples {
     }
 }
 
+/// Packs a sample with a setting, as [`pack_with`] does.
+fn pack(sample: &Sample, setting: &Setting, threads: usize) -> Result<Packed, String> {
+    let options = setting.options.clone().threads(threads);
+    pack_with(sample, options).map_err(|e| format!("{}: {e}", setting.words))
+}
+
+/// Packs a sample with a control, in blocks of this size, and returns the compressed bytes per byte
+/// of content.
+fn control_density(sample: &Sample, block: u64, control: Coding, threads: usize) -> Result<f64, String> {
+    Ok(pack_with(sample, layout::options(block, control, threads))?.density())
+}
+
 /// Packs a sample in memory. Stores equal files once only if the sample is all of the data. For
 /// other samples, the estimate of the size of all of the data accounts for equal files.
-fn pack(sample: &Sample, setting: &Setting, threads: usize) -> Result<Packed, String> {
-    let whole = sample.is_whole;
-    let options = setting.options.clone().threads(threads);
-    let options = options.dedup_solid(whole).dedup_chunked(whole);
-    let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", setting.words);
-    let mut builder = Builder::new(options).map_err(|e| failed(&e))?;
+fn pack_with(sample: &Sample, options: PackOptions) -> Result<Packed, String> {
+    let options = options.dedup_solid(sample.is_whole).dedup_chunked(sample.is_whole);
+    let mut builder = Builder::new(options).map_err(|e| e.to_string())?;
     for (i, content) in sample.contents.iter().enumerate() {
         // A piece of a large file gets its own blocks, as large files do.
         let file_options = FileOptions::new().alone(content.is_part);
         let name = format!("{i}/{}", last_component(&content.name));
-        builder.add_bytes_with(name, content.bytes.clone(), file_options).map_err(|e| failed(&e))?;
+        builder.add_bytes_with(name, content.bytes.clone(), file_options).map_err(|e| e.to_string())?;
     }
     let begun = cpu_time();
-    let (bytes, summary) = builder.to_bytes().map_err(|e| failed(&e))?;
+    let (bytes, summary) = builder.to_bytes().map_err(|e| e.to_string())?;
     let cpu = vec![(cpu_time() - begun).as_secs_f64()];
-    Ok(Packed { bytes, content: summary.bytes, cpu })
+    let header = open(&bytes)?.header().bytes();
+    Ok(Packed { bytes, header, content: summary.bytes, cpu })
 }
 
 /// Returns the last component of a path, or `file` if no archive can hold that component.
@@ -611,29 +688,110 @@ mod tests {
         folder
     }
 
+    /// Samples with windows of 128 KiB, and of 4 MiB for large blocks, of these numbers of bytes.
+    fn samples(set: &FileSet, laid_out: bool, broad: u64, deep: u64) -> Samples {
+        let options = Options { seconds: 60.0, threads: 2, seed: 1 };
+        let sizes = [BROAD_WINDOW, DEEP_WINDOW, 16 << 20].into();
+        let layouts = match laid_out {
+            true => layouts(set, &sizes, &options, &|_| {}).expect("readable"),
+            false => Layouts::new(),
+        };
+        assert_eq!(layouts.len(), if laid_out { 4 } else { 0 });
+        let sample = |bytes, window, block| {
+            Sample::read(set, layouts.get(&(block, layout::ZSTD)), bytes, window, 1).expect("readable")
+        };
+        let broad = sample(broad, 128 << 10, BROAD_WINDOW);
+        let deep = sample(deep, DEEP_WINDOW, DEEP_WINDOW);
+        Samples { broad, deep, layouts }
+    }
+
+    /// Returns the largest relative error of the estimates for these settings.
+    fn error(set: &FileSet, samples: &Samples, settings: &[Setting]) -> f64 {
+        let options = Options { seconds: 0.2, threads: 2, seed: 1 };
+        let packed = samples.pack_all(settings, &options, &|_| {}).expect("packed");
+        let bridge = samples.bridge(settings, 2, &|_| {}).expect("packed");
+        let unique = EqualFiles::find(set, 2, &|_| {}).expect("readable").unique;
+        let estimates = samples.estimate(set, settings, &packed, bridge.as_ref(), unique, &options);
+        let real = |setting: &Setting| {
+            let mut builder = Builder::new(setting.options.clone().threads(2)).expect("valid options");
+            for file in &set.files {
+                builder.add_path(file.name.as_str(), &file.path).expect("a file");
+            }
+            builder.to_bytes().expect("packed").0.len() as f64
+        };
+        let of = |(setting, estimate)| f64::abs(estimate as f64 / real(setting) - 1.0);
+        settings.iter().zip(estimates.expect("estimated")).map(of).fold(0.0, f64::max)
+    }
+
+    fn fast_settings() -> Vec<Setting> {
+        let is_fast = |setting: &Setting| setting.words.contains("of 1 MiB") && !setting.is_deep();
+        settings().into_iter().filter(is_fast).collect()
+    }
+
     #[test]
     fn estimate_from_a_sample_is_near_the_archive_of_all_of_the_data() {
         let folder = folder();
         let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
-        let options = Options { seconds: 0.2, threads: 2, seed: 1 };
-        let settings: Vec<Setting> = settings()
-            .into_iter()
-            .filter(|setting| setting.words.contains("of 1 MiB") && !setting.is_deep())
-            .collect();
-        let sample = |bytes: f64| Sample::read(&set, bytes, 128 << 10, u64::MAX, 1).expect("readable");
-        let samples = Samples { broad: sample(700e3), deep: sample(700e3) };
-        assert!(!samples.broad.is_whole && samples.broad.bytes < set.bytes / 2);
-        let packed = samples.pack_all(&settings, &options, &|_| {}).expect("packed");
-        let bridge = samples.bridge(&settings, 2, &|_| {}).expect("packed");
-        let estimates = samples.estimate(&set, &settings, &packed, bridge.as_ref(), set.bytes, &options);
-        let estimates = estimates.expect("estimated");
-        let whole = sample(1e9);
-        assert!(whole.is_whole);
-        for (setting, estimate) in settings.iter().zip(estimates) {
-            let real = pack(&whole, setting, 2).expect("packed").bytes.len() as f64;
-            let error = estimate as f64 / real - 1.0;
-            assert!(error.abs() < 0.08, "{}: {estimate} of {real}", setting.words);
+        for laid_out in [false, true] {
+            let samples = samples(&set, laid_out, 700_000, 700_000);
+            assert!(!samples.broad.is_whole && samples.broad.bytes < set.bytes / 2);
+            let error = error(&set, &samples, &fast_settings());
+            assert!(error < 0.1, "{laid_out} {error}");
         }
+    }
+
+    #[test]
+    fn similar_files_that_are_no_neighbours_by_name_share_the_windows_of_a_sample() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let noise = crate::testdata::random(100 * 8192);
+        // Files of one kind are 800 KiB apart by name, more than a window of the sample.
+        for i in 0..400 {
+            let mut file = noise[i % 100 * 8192..][..8192].to_vec();
+            file[i * 20] ^= 1;
+            std::fs::write(folder.path().join(format!("{i:03}")), file).expect("writable");
+        }
+        let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
+        let settings: Vec<Setting> =
+            fast_settings().into_iter().filter(|setting| setting.words.starts_with("zstd 9")).collect();
+        let with = error(&set, &samples(&set, true, 700_000, 700_000), &settings);
+        let without = error(&set, &samples(&set, false, 700_000, 700_000), &settings);
+        assert!(with < 0.08 && without > 1.0, "{with} {without}");
+    }
+
+    #[test]
+    fn equal_files_are_not_counted_twice_as_similar_and_as_equal() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let noise = crate::testdata::random(200 * 8192);
+        for (i, file) in noise.chunks(8192).enumerate() {
+            // Equal last components are neighbours in the order of the set.
+            for copy in ["one", "two"] {
+                let path = folder.path().join(copy);
+                std::fs::create_dir_all(&path).expect("writable");
+                std::fs::write(path.join(format!("{i:03}")), file).expect("writable");
+            }
+        }
+        let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
+        let with = error(&set, &samples(&set, true, 700_000, 700_000), &fast_settings());
+        let without = error(&set, &samples(&set, false, 700_000, 700_000), &fast_settings());
+        assert!(with < 0.08 && without > 0.3, "{with} {without}");
+    }
+
+    #[test]
+    fn blocks_longer_than_a_window_of_the_sample_gain_by_repeats_that_no_window_has() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let rows = crate::testdata::rows(5 << 20);
+        std::fs::write(folder.path().join("rows"), rows.repeat(3)).expect("writable");
+        let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
+        let coding =
+            Coding::Zstd(linerate_nx::pack::Zstd { level: 4, min_match: 0, literals: true, long: true });
+        let mut settings = fast_settings();
+        settings.retain(|setting| setting.words.starts_with("zstd 9"));
+        let large = PackOptions::new().chunk(16 << 20).solid_limit((16 << 20) - 1);
+        let options = large.solid(coding).chunked(coding);
+        settings.push(Setting { words: "16 MiB".into(), flags: Vec::new(), options, cost: 1.0 });
+        let with = error(&set, &samples(&set, true, 700_000, 5 << 20), &settings);
+        let without = error(&set, &samples(&set, false, 700_000, 5 << 20), &settings);
+        assert!(with < 0.08 && without > 1.0, "{with} {without}");
     }
 
     #[test]

@@ -17,7 +17,8 @@
 //! | [`drive`] | the rates at which the drive is read, past the system's cache, and written |
 //! | `file_cost` | the system's CPU time to read files and write results |
 //! | `files` | Nx archives by codec, level, block size and preset |
-//! | `nx_settings`, `control` | settings of Nx archives; estimates of compressed sizes |
+//! | `nx_settings`, `layout` | settings of Nx archives; their blocks in all of the data |
+//! | `control` | estimates of compressed sizes |
 //! | `streams` | files as streams: gzip, BGZF and zstd by level |
 //! | [`arrays`], `waveforms` | waveforms in `.npy`, WAV and HDF5 files: Delta-Rice |
 //! | `records` | lines: blocks and dictionaries |
@@ -39,6 +40,7 @@ pub mod environment;
 mod file_cost;
 mod files;
 mod general;
+mod layout;
 pub mod messages;
 mod nx_settings;
 mod pieces;

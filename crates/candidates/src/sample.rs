@@ -133,47 +133,15 @@ impl FileSet {
     /// files fill a window until it has at least `size` bytes. Makes one at a time, since a TB has
     /// millions.
     pub fn windows(&self, size: u64) -> impl Iterator<Item = Window> {
-        let (mut open, mut filled) = (Window::new(), 0);
-        (0..=self.files.len()).flat_map(move |file| {
-            let bytes = self.files.get(file).map_or(0, |entry| entry.size);
-            let pieces = if bytes > size { bytes.div_ceil(size) } else { 0 };
-            if (1..=size).contains(&bytes) {
-                open.push(Piece { file, offset: 0, len: bytes });
-                filled += bytes;
-            }
-            let ends = filled >= size || file == self.files.len() && filled > 0;
-            let whole = ends.then(|| {
-                filled = 0;
-                std::mem::take(&mut open)
-            });
-            let offsets = (0..pieces).map(move |i| i * size);
-            let cut = offsets.map(move |offset| vec![Piece { file, offset, len: size.min(bytes - offset) }]);
-            whole.into_iter().chain(cut)
-        })
+        let whole = |(file, entry): (usize, &Entry)| Piece { file, offset: 0, len: entry.size };
+        divide(self.files.iter().enumerate().map(whole), size)
     }
 
     /// Chooses windows of about `size` bytes, evenly spread over the data, with about `bytes` bytes
     /// together. `seed` and `size` determine the choice. Returns all windows if they have no more
     /// than `bytes` bytes together, or if there are no more of them than the sample should have.
     pub fn spread(&self, size: u64, bytes: u64, seed: u64) -> Vec<Window> {
-        let count = bytes.div_ceil(size).max(1);
-        if bytes >= self.bytes || self.windows(size).nth(count as usize).is_none() {
-            return self.windows(size).collect();
-        }
-        let mut random = Uniform::new(seed, size);
-        let step = self.bytes as f64 / count as f64;
-        let (mut stratum, mut next, mut end) = (0.0, random.next() * step, 0.0);
-        self.windows(size)
-            .filter(|window| {
-                end += length(window) as f64;
-                let taken = next < end;
-                while next < end {
-                    stratum += 1.0;
-                    next = (stratum + random.next()) * step;
-                }
-                taken
-            })
-            .collect()
+        spread(|| self.windows(size), self.bytes, size, bytes, seed)
     }
 
     /// Reads the pieces of a window, in order.
@@ -204,6 +172,60 @@ impl FileSet {
         };
         Ok(Content { name, bytes, is_part })
     }
+}
+
+/// Divides pieces into windows of about `size` bytes. A piece above `size` is divided into pieces
+/// of `size` bytes, the last of which may be smaller, and each is a window. Smaller pieces fill a
+/// window until it has at least `size` bytes.
+pub(super) fn divide(pieces: impl Iterator<Item = Piece>, size: u64) -> impl Iterator<Item = Window> {
+    let (mut open, mut filled) = (Window::new(), 0);
+    pieces.map(Some).chain([None]).flat_map(move |piece| {
+        let (large, small) = match piece {
+            Some(piece) if piece.len > size => (Some(piece), None),
+            _ => (None, piece),
+        };
+        filled += small.map_or(0, |piece| piece.len);
+        open.extend(small);
+        let ends = filled >= size || piece.is_none() && filled > 0;
+        let whole = ends.then(|| {
+            filled = 0;
+            std::mem::take(&mut open)
+        });
+        let cut = large.into_iter().flat_map(move |piece| {
+            let part = move |at| Piece { offset: piece.offset + at, len: size.min(piece.len - at), ..piece };
+            (0..piece.len.div_ceil(size)).map(move |i| vec![part(i * size)])
+        });
+        whole.into_iter().chain(cut)
+    })
+}
+
+/// Chooses from `windows`, which have about `size` bytes each and `all` bytes together, as
+/// [`FileSet::spread`] does.
+pub(super) fn spread<W: Iterator<Item = Window>>(
+    windows: impl Fn() -> W,
+    all: u64,
+    size: u64,
+    bytes: u64,
+    seed: u64,
+) -> Vec<Window> {
+    let count = bytes.div_ceil(size).max(1);
+    if bytes >= all || windows().nth(count as usize).is_none() {
+        return windows().collect();
+    }
+    let mut random = Uniform::new(seed, size);
+    let step = all as f64 / count as f64;
+    let (mut stratum, mut next, mut end) = (0.0, random.next() * step, 0.0);
+    windows()
+        .filter(|window| {
+            end += length(window) as f64;
+            let taken = next < end;
+            while next < end {
+                stratum += 1.0;
+                next = (stratum + random.next()) * step;
+            }
+            taken
+        })
+        .collect()
 }
 
 /// Returns the number of bytes in a window.
