@@ -19,7 +19,7 @@ pub(crate) struct Search {
     pub(crate) max_chain: u32,
 }
 
-/// After a match longer than this, the search at the next position tries a quarter of the
+/// After a match of at least this length, the search at the next position tries a quarter of the
 /// candidates; after a shorter match, half of them. zlib has a `good_length` for each level; here
 /// all levels share one.
 pub(crate) const GOOD_LENGTH: usize = 24;

@@ -1,11 +1,7 @@
 //! Straightforward codecs for Delta-Rice version 1, to compare ours with.
 //!
-//! They stand for the original HDF5 filter, which is not part of this project. In a separate
-//! measurement beside two such codecs, the original encoded at 0.63 to 0.83 times the speed of an
-//! encoder like [`encode`], and decoded at 0.18 to 0.34 times the speed of a decoder like
-//! [`clz_decode`]. Our speed divided by that of `encode` is thus less than it would be divided by
-//! that of the original, and the speed of [`decode`] divided by that of `clz_decode` shows how
-//! close `decode` is to the original.
+//! They stand for the original HDF5 filter, which is not part of this project. `waveforms.jsonl`
+//! has the original's own speeds.
 
 /// Encodes samples in rows of `row` samples into a chunk of version 1, one sample at a time into a
 /// 64-bit accumulator. `m` is a power of two.

@@ -58,7 +58,7 @@ pub(super) struct EncodeArgs {
     #[arg(long, value_name = "N", value_parser = channels, conflicts_with = "v1")]
     channels: Option<NonZeroU32>,
 
-    /// Accept a v1 chunk that is larger than its samples by more than 2 % and 64 bytes
+    /// Accept a v1 chunk that is larger than its samples by more than 2 % or 64 bytes, whichever is more
     #[arg(long, requires = "v1")]
     allow_expansion: bool,
 
