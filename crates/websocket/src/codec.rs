@@ -31,6 +31,9 @@ const REMEMBERED: usize = 4;
 /// Initial size of an output buffer that grows, in bytes.
 const FIRST_BUFFER: usize = 4 << 10;
 
+/// Largest buffer, in bytes, that stays for shorter messages after a longer one.
+const MAX_KEPT: usize = 512 << 10;
+
 /// Working memory of encoders and decoders. One per thread is enough.
 pub struct Scratch {
     deflate: Box<linerate_deflate::Scratch>,
@@ -53,9 +56,13 @@ impl Scratch {
         size_of::<Self>() + size_of_val(&*self.deflate) + self.buffer.capacity()
     }
 
-    /// Takes the buffer out, with at least `len` bytes. The caller puts it back.
+    /// Takes the buffer out, with at least `len` bytes. The caller puts it back. Frees a buffer of
+    /// more than [`MAX_KEPT`] bytes if `len` is at most that.
     fn take_buffer(&mut self, len: usize) -> Vec<u8> {
         let mut buffer = std::mem::take(&mut self.buffer);
+        if len <= MAX_KEPT && buffer.len() > MAX_KEPT {
+            buffer = Vec::new();
+        }
         if buffer.len() < len {
             buffer.resize(len, 0);
         }
@@ -429,6 +436,17 @@ fn new_stream(direction: Direction) -> Result<StreamDecoder<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn buffer_of_a_long_message_is_freed_by_the_next_short_one() {
+        let mut scratch = Scratch::new();
+        scratch.buffer = scratch.take_buffer(100);
+        let before = scratch.memory();
+        scratch.buffer = scratch.take_buffer(64 << 20);
+        assert!(scratch.memory() > 64 << 20);
+        scratch.buffer = scratch.take_buffer(100);
+        assert_eq!(scratch.memory(), before);
+    }
 
     /// Decodes a whole message into output buffers of `room` bytes.
     fn decode(decoder: &mut Decoder, scratch: &mut Scratch, mut src: &[u8], room: usize) -> Result<Vec<u8>> {
