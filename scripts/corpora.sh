@@ -170,7 +170,7 @@ done <<'END'
 2197b0e57eec688cd294e29fa9b9957314ff3f58dd97bb6a4dc219fc3c67b445 bc3
 bd832fadc8db7df3e8890af1255b561eaac8c1bbcd3e3fe1ec3fa9c45eb8aab9 bc5
 END
-# Verifies or makes a set in planner/: data on which no plan was tuned.
+# Verifies or makes a set in planner/: data on which plans are judged.
 planner() { # NAME WHAT COMMAND...
   local name=$1 what=$2
   shift 2

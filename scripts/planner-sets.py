@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""planner-sets.py NAME PATH: writes one of the generated sets on which no plan was tuned.
+"""planner-sets.py NAME PATH: writes one of the generated sets on which plans are judged.
 
     access.log   lines of a web server, 120 MB
     rows.json    orders as JSON lines, with a key, 120 MB

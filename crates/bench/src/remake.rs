@@ -56,7 +56,7 @@ static RUNS: [Run; 19] = [
     run_of("plan-accuracy", &["plan"], &PLANNER),
 ];
 
-/// Corpora with which no plan was tuned, as `scripts/corpora.sh` makes them.
+/// Corpora for which no speed of a plan was tuned, as `scripts/corpora.sh` makes them.
 const PLANNER: [&str; 13] = [
     "planner/html",
     "planner/source",
