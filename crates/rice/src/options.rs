@@ -2,6 +2,11 @@
 
 use linerate_core::{Tier, cpu};
 
+/// Samples that each thread should code at least. Starting a thread takes as long as coding about as
+/// many: 50 to 100 µs.
+#[cfg(feature = "file")]
+const SAMPLES_PER_THREAD: usize = 64 << 10;
+
 /// How many threads and which CPU features to use. No byte of any result depends on them.
 ///
 /// ```
@@ -45,6 +50,12 @@ impl Options {
     pub fn tier(self, tier: Tier) -> Options {
         let tier = Tier::ALL.into_iter().rfind(|&t| t <= tier && t.is_supported()).unwrap_or(Tier::Scalar);
         Options { tier, ..self }
+    }
+
+    /// Uses fewer threads if there are too few samples for all of them.
+    #[cfg(feature = "file")]
+    pub(crate) fn for_samples(self, samples: usize) -> Options {
+        self.threads(self.threads.min(samples / SAMPLES_PER_THREAD))
     }
 
     #[cfg(feature = "std")]

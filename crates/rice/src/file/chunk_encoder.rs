@@ -289,18 +289,19 @@ struct PieceEncoder {
 impl PieceEncoder {
     /// Encodes a piece and returns its segments.
     fn encode(&mut self, params: &Params, piece: &[i16]) -> Result<&[u8]> {
+        let options = self.options.for_samples(piece.len());
         let capacity = match piece.len() as u64 > PIECE_SAMPLES {
             // The bound of a long piece may be far more memory than the piece needs, so its exact
             // size is measured.
-            true => encoded_len(params, piece, self.options)? as usize,
+            true => encoded_len(params, piece, options)? as usize,
             false => params.bound(piece.len()),
         };
         reserve(&mut self.chunk, capacity)?;
-        let len = encode_into(params, piece, &mut self.chunk, self.options)?;
+        let len = encode_into(params, piece, &mut self.chunk, options)?;
         let chunk = &self.chunk[..len];
         if self.verify {
             reserve(&mut self.decoded, piece.len())?;
-            let decoded = decode_into(params, chunk, &mut self.decoded, self.options);
+            let decoded = decode_into(params, chunk, &mut self.decoded, options);
             if decoded != Ok(piece.len()) || self.decoded[..piece.len()] != *piece {
                 return Err(NOT_REPRODUCED);
             }

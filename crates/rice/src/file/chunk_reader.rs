@@ -135,7 +135,8 @@ impl ChunkReader {
         self.piece[..4].copy_from_slice(&(samples as u32).to_le_bytes());
         // Each sample takes at least one bit of what was read, which bounds the allocation.
         reserve(&mut self.decoded, samples as usize)?;
-        let n = decode_into(&self.params, &self.piece, &mut self.decoded, self.options)
+        let options = self.options.for_samples(samples as usize);
+        let n = decode_into(&self.params, &self.piece, &mut self.decoded, options)
             .map_err(|e| e.shifted(start.saturating_sub(4)))?;
         Ok(Some(n))
     }

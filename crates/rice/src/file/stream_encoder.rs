@@ -110,6 +110,7 @@ pub(super) fn encoded<T: Element>(
     stream: &mut Vec<u8>,
     decoded: &mut SampleBuffer,
 ) -> Result<usize> {
+    let options = options.for_samples(samples.len());
     reserve(stream, v2::bound::<T>(settings, samples.len()))?;
     let len = v2::encode_into(settings, samples, stream, options)?;
     if verify {

@@ -404,7 +404,8 @@ impl StreamReader {
         self.piece.reserve(((max_segments * segment) as u64).min(samples) as usize * size_of::<T>())?;
         let segments = *next..(*next + max_segments).min(segments as usize);
         *next = segments.end;
-        let n = v2::decode_segments::<T>(stream.bytes(), segments, self.piece.samples_mut(), self.options)
+        let options = self.options.for_samples(segments.len() * segment);
+        let n = v2::decode_segments::<T>(stream.bytes(), segments, self.piece.samples_mut(), options)
             .map_err(|e| e.shifted(offset))?;
         Ok(Some(n))
     }
