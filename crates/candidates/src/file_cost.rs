@@ -1,9 +1,10 @@
 //! Measures the cost of file access: the CPU time that the system takes to copy a byte from the
-//! page cache into a program's memory, and from there into a new file.
+//! page cache into a program's memory, and from there into a new file; to open a file; and to create
+//! one.
 //!
 //! Candidates are timed in memory. Their commands also read and write files, which matters for a
-//! codec as fast as LZ4. Encoding is assumed to read and write files. Decoding is assumed to read
-//! files only, and to pass the content to a program.
+//! codec as fast as LZ4, and for many small files. Encoding is assumed to read and write files.
+//! Decoding is assumed to read files only, and to pass the content to a program.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -23,17 +24,35 @@ const BYTES: u64 = 32 << 20;
 /// Bytes that a round reads, and that it writes, for each second of the whole measurement, but at
 /// least `WINDOW`. All rounds together take about a hundredth of the time of the measurement.
 const BYTES_PER_SECOND: f64 = 4e6;
-/// Number of rounds of reading, and of writing. The cost of reading is that of the cheapest round,
-/// since the first round may read from the drive. The cost of writing is the median of the rounds.
+/// Number of rounds of each kind of access. The costs of reading and opening are those of the
+/// cheapest round, since the first round may read from the drive. The others are medians.
 const ROUNDS: usize = 4;
+/// Largest number of files that a round opens.
+const OPENED: usize = 64;
+/// Number of files that a round creates. It is small because ext4 without a journal creates files
+/// slowly for a minute after others were deleted.
+const CREATED: usize = 16;
 
-/// Cost of file access, in the process's CPU seconds per byte.
+/// Cost of file access, in the process's CPU seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct FileCost {
-    /// Cost of reading; 0 if the files cannot be read again.
+    /// Cost of reading a byte; 0 if the files cannot be read again.
     pub(super) read: f64,
-    /// Cost of writing; 0 if no file can be written.
+    /// Cost of writing a byte; 0 if no file can be written.
     pub(super) write: f64,
+    /// Cost of opening and closing a file; 0 if the files cannot be opened again.
+    pub(super) open: f64,
+    /// Cost of creating a file under a temporary name and renaming it; 0 if no file can be created.
+    pub(super) create: f64,
+}
+
+/// The files that a command reads and writes, per byte of content.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Files {
+    /// Files of content.
+    pub(super) content: f64,
+    /// Compressed files: as many, or a single archive.
+    pub(super) compressed: f64,
 }
 
 /// How the threads of a command access files.
@@ -47,42 +66,29 @@ pub(super) enum Overlap {
 }
 
 impl FileCost {
-    /// Measures the cost of reading a sample of these files, and of writing a temporary file in
-    /// `folder`, or in the system's temporary folder if none can be created there. The file is
-    /// deleted when it is closed.
+    /// Measures the cost of reading a sample of these files, and of writing temporary files in
+    /// `folder`, or in the system's temporary folder if none can be created there. They are deleted
+    /// at the end.
     pub(super) fn measure(set: &FileSet, folder: &Path, options: &Options) -> FileCost {
         let most =
             ((options.seconds * BYTES_PER_SECOND) as u64).clamp(WINDOW, BYTES).next_multiple_of(WINDOW);
-        let windows = set.spread(WINDOW, most, options.seed);
-        let pieces: Vec<_> = windows.into_iter().flatten().collect();
-        let bytes = pieces.iter().map(|piece| piece.len).sum::<u64>().max(1);
         let mut buffer = vec![0; WINDOW as usize];
-        let mut read = || -> io::Result<f64> {
-            let mut seconds = 0.0;
-            for piece in &pieces {
-                let mut file = File::open(&set.files[piece.file].path)?;
-                file.seek(SeekFrom::Start(piece.offset))?;
-                let part = &mut buffer[..piece.len as usize];
-                seconds += cpu_seconds(|| file.read_exact(part))?;
-            }
-            Ok(seconds / bytes as f64)
-        };
-        let reads: Vec<f64> = (0..ROUNDS).map_while(|_| read().ok()).collect();
-        let write = || -> io::Result<f64> {
-            let mut file = tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())?;
-            let seconds = cpu_seconds(|| (0..most / WINDOW).try_for_each(|_| file.write_all(&buffer)))?;
-            Ok(seconds / most as f64)
-        };
-        let writes: Vec<f64> = (0..ROUNDS).map_while(|_| write().ok()).collect();
-        FileCost { read: reads.into_iter().reduce(f64::min).unwrap_or(0.0), write: stats::middle(writes) }
+        FileCost {
+            read: least(rounds(reading(set, most, options.seed, &mut buffer))),
+            write: stats::middle(rounds(writing(folder, most, &buffer))),
+            open: least(rounds(opening(set))),
+            create: stats::middle(rounds(creating(folder))),
+        }
     }
 
     /// Lowers the speeds of a measurement by the time that the command spends on files. Encoding
     /// reads the content and writes the compressed bytes; decoding reads the compressed bytes.
     /// Several threads share this time if `overlap` is [`Overlap::Parallel`].
-    pub(super) fn include(self, measurement: &mut Measurement, overlap: Overlap) {
+    pub(super) fn include(self, measurement: &mut Measurement, overlap: Overlap, files: Files) {
         let ratio = measurement.ratio().max(1e-9);
-        let (encoding, decoding) = (self.read + self.write / ratio, self.read / ratio);
+        let encoding =
+            self.read + self.write / ratio + self.open * files.content + self.create * files.compressed;
+        let decoding = self.read / ratio + self.open * files.compressed;
         let add = |speed: &mut Speed, seconds| *speed = speed.after(seconds);
         measurement.encode.iter_mut().for_each(|speed| add(speed, encoding));
         measurement.decode.iter_mut().for_each(|speed| add(speed, decoding));
@@ -96,6 +102,73 @@ impl FileCost {
         for point in &mut measurement.decode_scaling {
             add(&mut point.speed, each(decoding, point.threads));
         }
+    }
+}
+
+/// Measures in rounds, up to the first that fails.
+fn rounds(mut round: impl FnMut() -> io::Result<f64>) -> Vec<f64> {
+    (0..ROUNDS).map_while(|_| round().ok()).collect()
+}
+
+fn least(costs: Vec<f64>) -> f64 {
+    costs.into_iter().reduce(f64::min).unwrap_or(0.0)
+}
+
+/// A round of reading about `most` bytes from all over the files. Returns the CPU seconds per byte.
+fn reading<'a>(
+    set: &'a FileSet,
+    most: u64,
+    seed: u64,
+    buffer: &'a mut [u8],
+) -> impl FnMut() -> io::Result<f64> + 'a {
+    let pieces: Vec<_> = set.spread(WINDOW, most, seed).into_iter().flatten().collect();
+    let bytes = pieces.iter().map(|piece| piece.len).sum::<u64>().max(1);
+    move || {
+        let mut seconds = 0.0;
+        for piece in &pieces {
+            let mut file = File::open(&set.files[piece.file].path)?;
+            file.seek(SeekFrom::Start(piece.offset))?;
+            let part = &mut buffer[..piece.len as usize];
+            seconds += cpu_seconds(|| file.read_exact(part))?;
+        }
+        Ok(seconds / bytes as f64)
+    }
+}
+
+/// A round of writing `bytes` bytes. Returns the CPU seconds per byte.
+fn writing(folder: &Path, bytes: u64, buffer: &[u8]) -> impl FnMut() -> io::Result<f64> {
+    move || {
+        let mut file = tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())?;
+        let seconds = cpu_seconds(|| (0..bytes / WINDOW).try_for_each(|_| file.write_all(buffer)))?;
+        Ok(seconds / bytes as f64)
+    }
+}
+
+/// A round of opening and closing files from all over the set. Returns the CPU seconds per file.
+fn opening(set: &FileSet) -> impl FnMut() -> io::Result<f64> {
+    let step = set.files.len().div_ceil(OPENED).max(1);
+    let files: Vec<&Path> = set.files.iter().step_by(step).map(|file| file.path.as_path()).collect();
+    move || {
+        let open = |path: &&Path| File::open(path)?.metadata().map(drop);
+        Ok(cpu_seconds(|| files.iter().try_for_each(open))? / files.len().max(1) as f64)
+    }
+}
+
+/// A round of creating files. Returns the CPU seconds per file. The files are deleted when the
+/// returned function is dropped.
+fn creating(folder: &Path) -> impl FnMut() -> io::Result<f64> {
+    let folder = tempfile::tempdir_in(folder).or_else(|_| tempfile::tempdir());
+    let mut names = 0..;
+    move || {
+        let folder = folder.as_ref().map_err(|e| io::Error::from(e.kind()))?.path();
+        let mut create = || -> io::Result<()> {
+            let mut file = tempfile::NamedTempFile::new_in(folder)?;
+            file.write_all(&[0])?;
+            let name: u32 = names.next().unwrap_or(0);
+            file.persist(folder.join(name.to_string()))?;
+            Ok(())
+        };
+        Ok(cpu_seconds(|| (0..CREATED).try_for_each(|_| create()))? / CREATED as f64)
     }
 }
 
@@ -116,9 +189,13 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("file"), vec![7; 8 << 20]).expect("writable");
         let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
-        let FileCost { read, write } = FileCost::measure(&set, folder.path(), &Options::default());
+        let FileCost { read, write, open, create } =
+            FileCost::measure(&set, folder.path(), &Options::default());
         // A byte costs between 1e-14 s (100 TB/s) and 1e-7 s (10 MB/s).
         assert!([read, write].iter().all(|cost| (1e-14..1e-7).contains(cost)), "{read} {write}");
+        // Windows' CPU clock moves in steps of 15.6 ms, so a round of a few files may cost nothing.
+        let least = if cfg!(windows) { 0.0 } else { 1e-7 };
+        assert!([open, create].iter().all(|cost| (least..1e-1).contains(cost)), "{open} {create}");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
         std::fs::remove_file(folder.path().join("file")).expect("there");
         assert_eq!(FileCost::measure(&set, folder.path(), &Options::default()).read, 0.0);
@@ -133,7 +210,7 @@ mod tests {
         assert!(FileCost::measure(&set, &folder.path().join("missing"), &Options::default()).write > 0.0);
     }
 
-    fn with_cost(overlap: Overlap) -> [f64; 4] {
+    fn with_cost(overlap: Overlap, files: Files) -> [f64; 4] {
         let speed = Speed { low: 1e9, median: 2e9, high: 4e9 };
         let scaling = vec![Scaling { threads: 2, speed }];
         let mut found = Measurement {
@@ -145,7 +222,8 @@ mod tests {
             decode_scaling: scaling,
             ..Measurement::default()
         };
-        FileCost { read: 0.5e-9, write: 1e-9 }.include(&mut found, overlap);
+        let cost = FileCost { read: 0.5e-9, write: 1e-9, open: 1e-5, create: 5e-5 };
+        cost.include(&mut found, overlap, files);
         let (encode, decode) = (found.encode.expect("there"), found.decode.expect("there"));
         let several = [found.encode_scaling[0].speed, found.decode_scaling[0].speed];
         [encode, decode, several[0], several[1]].map(|speed| (speed.median / 1e6).round())
@@ -153,7 +231,17 @@ mod tests {
 
     #[test]
     fn encoding_reads_content_and_writes_compressed_bytes_which_decoding_reads() {
-        assert_eq!(with_cost(Overlap::Parallel), [800.0, 1600.0, 1143.0, 1778.0]);
-        assert_eq!(with_cost(Overlap::Serial), [800.0, 1600.0, 800.0, 1600.0]);
+        let none = Files::default();
+        assert_eq!(with_cost(Overlap::Parallel, none), [800.0, 1600.0, 1143.0, 1778.0]);
+        assert_eq!(with_cost(Overlap::Serial, none), [800.0, 1600.0, 800.0, 1600.0]);
+    }
+
+    #[test]
+    fn encoding_opens_files_and_creates_others_which_decoding_opens() {
+        // Files of 100 kB, each of which becomes a file, or all of which become an archive.
+        let each = Files { content: 1e-5, compressed: 1e-5 };
+        let archive = Files { content: 1e-5, compressed: 0.0 };
+        assert_eq!(with_cost(Overlap::Serial, each), [541.0, 1379.0, 541.0, 1379.0]);
+        assert_eq!(with_cost(Overlap::Serial, archive), [741.0, 1600.0, 741.0, 1600.0]);
     }
 }

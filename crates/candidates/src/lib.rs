@@ -60,7 +60,7 @@ use std::path::PathBuf;
 use linerate_plan::Measurement;
 
 pub use self::command::operand;
-use self::file_cost::{FileCost, Overlap};
+use self::file_cost::{FileCost, Files, Overlap};
 pub use self::sys::clock::{cpu_time, footprint, heap_in_use, thread_time};
 
 /// The kind of data, which determines the candidates.
@@ -189,12 +189,13 @@ pub fn measure(
         Shape::Sst => sst::measure(paths, &part(CANDIDATES), progress),
     }?;
     progress("reading and writing files");
-    let cost = sample::FileSet::new(paths).map_or_else(
-        |_| FileCost::default(),
-        |set| FileCost::measure(&set, &output_folder(shape, paths), options),
-    );
-    measured.measurements.iter_mut().for_each(|found| cost.include(found, overlap(&found.engine)));
-    measured.writing = cost.write;
+    if let Ok(set) = sample::FileSet::new(paths) {
+        let cost = FileCost::measure(&set, &output_folder(shape, paths), options);
+        for found in &mut measured.measurements {
+            cost.include(found, overlap(&found.engine), accessed(&found.engine, &set));
+        }
+        measured.writing = cost.write;
+    }
     let mut words = measured.measurements.iter().filter_map(|found| found.command.as_ref()).flatten();
     if words.any(|word| word.contains(char::REPLACEMENT_CHARACTER)) {
         let note = "A name is not UTF-8: the commands have \u{fffd} instead of some of its bytes.";
@@ -255,6 +256,14 @@ pub fn output_folder(shape: Shape, paths: &[PathBuf]) -> PathBuf {
         Some(path) => command::folder_of(path),
         None => PathBuf::from("."),
     }
+}
+
+/// Returns how many files an engine's command reads and writes. An archive and a block file hold all
+/// files; other commands write a file for each.
+fn accessed(engine: &str, set: &sample::FileSet) -> Files {
+    let per_byte = |files: usize| files as f64 / set.bytes.max(1) as f64;
+    let compressed = if ["nx", "dict"].contains(&engine) { 1 } else { set.files.len() };
+    Files { content: per_byte(set.files.len()), compressed: per_byte(compressed) }
 }
 
 /// Returns how an engine's command accesses files. `linerate rice` reads a piece of an array, codes
