@@ -68,22 +68,29 @@ pub fn run(args: &PlanArgs) -> Result<(), String> {
         fs::write(&rows, data).map_err(message)?;
         corpora.push(rows);
     }
+    // Outputs are deleted at the end, since ext4 without a journal creates files slowly for a minute
+    // after others were deleted.
+    let outputs = tempfile::tempdir().map_err(message)?;
     for corpus in &corpora {
-        output.add("Predictions of plans, and what their commands do", check(args, &program, corpus)?)?;
+        let rows = check(args, &program, corpus, outputs.path())?;
+        output.add("Predictions of plans, and what their commands do", rows)?;
     }
     output.finish()
 }
 
-/// Plans one corpus twice, runs up to three candidates, and returns a row for each real figure.
-fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measurement>, String> {
+/// Plans one corpus twice, runs up to three candidates, and returns a row for each real figure. The
+/// copy of the corpus and all output stay in `folder`.
+fn check(args: &PlanArgs, program: &Path, corpus: &Path, folder: &Path) -> Result<Vec<Measurement>, String> {
     let found = harness::corpus::resolve(corpus);
     let found = found.canonicalize().map_err(|e| format!("{}: {e}", found.display()))?;
     let name = found.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    // Commands write their output beside the input, so the input is copied into a temporary folder.
-    let folder = tempfile::tempdir().map_err(message)?;
-    copy(&found, &folder.path().join(&name)).map_err(|e| format!("{}: {e}", found.display()))?;
+    // Commands write their output beside the input, so the input is copied.
+    let inputs = tempfile::Builder::new().disable_cleanup(true).tempdir_in(folder).map_err(message)?;
+    let old = tempfile::Builder::new().disable_cleanup(true).tempdir_in(folder).map_err(message)?;
+    copy(&found, &inputs.path().join(&name)).map_err(|e| format!("{}: {e}", found.display()))?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let run = Run { program, folder: folder.path(), threads, rounds: args.common.rounds(3) };
+    let rounds = args.common.rounds(3);
+    let run = Run { program, folder: inputs.path(), old: old.path(), threads, rounds };
     let seconds = if args.common.quick { args.seconds.min(2.0) } else { args.seconds };
     let plan = Plan::make(&run, &name, &args.pipe, seconds)?;
     let again = Plan::make(&run, &name, &args.pipe, seconds)?;
@@ -229,11 +236,12 @@ fn candidate(json: &Value) -> Candidate {
     }
 }
 
-/// How commands of `linerate` are run: the program, the folder with the data, the number of threads
-/// of this machine, and the number of rounds.
+/// How commands of `linerate` are run: the program, the folder with the data, the folder to which
+/// outputs are moved, the number of threads of this machine, and the number of rounds.
 struct Run<'r> {
     program: &'r Path,
     folder: &'r Path,
+    old: &'r Path,
     threads: usize,
     rounds: usize,
 }
@@ -292,7 +300,7 @@ impl Run<'_> {
         let made = || -> Result<Vec<PathBuf>, String> {
             Ok(self.files()?.into_iter().filter(|path| !before.contains(path)).collect())
         };
-        let encode = self.best(&words, runs.encode_threads, || remove(&made()?))?;
+        let encode = self.best(&words, runs.encode_threads, || self.move_away(&made()?))?;
         let made = made()?;
         let content = bytes as f64;
         let mb = |seconds: Duration| content / 1e6 / seconds.as_secs_f64();
@@ -331,7 +339,7 @@ impl Run<'_> {
             let best = self.best(&words, threads, || Ok(()))?;
             figures.push(("decode", threads, predicted, mb(best)));
         }
-        remove(&made)?;
+        self.move_away(&made)?;
         Ok(figures)
     }
 
@@ -369,6 +377,12 @@ impl Run<'_> {
         Ok(files)
     }
 
+    fn move_away(&self, files: &[PathBuf]) -> Result<(), String> {
+        let folder = tempfile::Builder::new().disable_cleanup(true).tempdir_in(self.old).map_err(message)?;
+        let mut files = files.iter().enumerate();
+        files.try_for_each(|(i, path)| fs::rename(path, folder.path().join(i.to_string())).map_err(message))
+    }
+
     /// Runs the command once. Returns its CPU time if it uses one thread and the system reports
     /// that, otherwise the elapsed time.
     fn time(&self, args: &[&str], threads: usize) -> Result<Duration, String> {
@@ -386,8 +400,4 @@ impl Run<'_> {
             _ => Err(format!("{args:?}: {status}")),
         }
     }
-}
-
-fn remove(files: &[PathBuf]) -> Result<(), String> {
-    files.iter().try_for_each(|path| fs::remove_file(path).map_err(message))
 }
