@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """planner-sets.py NAME PATH: writes one of the generated sets on which plans are judged.
 
-    access.log   lines of a web server, 120 MB
-    rows.json    orders as JSON lines, with a key, 120 MB
-    shop.sqlite  customers, orders and reviews in tables with indexes, 100 MB
-    int16.npy    an array of (7200, 4096): pulses of several amplitudes on noise
-    int32.npy    an array of (24, 720000): a seismogram of 24 bits
-    float.npy    an array of (96, 180, 720): a smooth field in float32
-    office       spreadsheets and texts, as zip files of XML, 60 MB
+    access.log   lines of a web server, 300 MB
+    rows.json    orders as JSON lines, with a key, 250 MB
+    shop.sqlite  customers, orders and reviews in tables with indexes, 250 MB
+    int16.npy    an array of (28800, 4096): pulses of several amplitudes on noise
+    int32.npy    an array of (72, 720000): a seismogram of 24 bits
+    float.npy    an array of (400, 180, 720): a smooth field in float32
+    office       spreadsheets and texts, as zip files of XML, 220 MB
 
 The same versions of Python and SQLite give the same bytes.
 """
@@ -44,7 +44,7 @@ def access_log(rng, path):
     clients = [".".join(str(rng.randrange(1, 255)) for _ in range(4)) for _ in range(9000)]
     with open(path, "w", newline="\n") as out:
         size, second = 0, 0
-        while size < 120_000_000:
+        while size < 300_000_000:
             second += rng.random() < 0.2
             day, rest = divmod(second, 86400)
             time = f"{10 + day:02}/Mar/2026:{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02} +0000"
@@ -58,7 +58,7 @@ def access_log(rng, path):
 def rows_json(rng, path):
     with open(path, "w", newline="\n") as out:
         size, i = 0, 0
-        while size < 120_000_000:
+        while size < 250_000_000:
             i += 1
             lines = ",".join(
                 f'{{"sku":"{rng.randrange(40_000):05}","count":{int(rng.expovariate(0.6)) + 1},"cents":{rng.randrange(99, 25_000)}}}'
@@ -79,11 +79,11 @@ def shop_sqlite(rng, path):
             "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER, sku INTEGER, cents INTEGER, placed INTEGER);"
             "CREATE TABLE review (id INTEGER PRIMARY KEY, sku INTEGER, stars INTEGER, words TEXT);"
         )
-        customers = ((i, f"{rng.choice(NAMES)}.{i}@example.org", rng.randbytes(16), 1_600_000_000 + i * 97) for i in range(200_000))
+        customers = ((i, f"{rng.choice(NAMES)}.{i}@example.org", rng.randbytes(16), 1_600_000_000 + i * 97) for i in range(500_000))
         base.executemany("INSERT INTO customer VALUES (?, ?, ?, ?)", customers)
-        orders = ((i, rng.randrange(200_000), rng.randrange(40_000), rng.randrange(99, 25_000), 1_700_000_000 + i * 5) for i in range(900_000))
+        orders = ((i, rng.randrange(500_000), rng.randrange(40_000), rng.randrange(99, 25_000), 1_700_000_000 + i * 5) for i in range(2_200_000))
         base.executemany("INSERT INTO orders VALUES (?, ?, ?, ?, ?)", orders)
-        reviews = ((i, rng.randrange(40_000), rng.randrange(1, 6), text(rng, rng.randrange(5, 60))) for i in range(160_000))
+        reviews = ((i, rng.randrange(40_000), rng.randrange(1, 6), text(rng, rng.randrange(5, 60))) for i in range(400_000))
         base.executemany("INSERT INTO review VALUES (?, ?, ?, ?)", reviews)
         base.executescript("CREATE INDEX by_mail ON customer (mail); CREATE INDEX by_customer ON orders (customer, placed);")
     base.close()
@@ -99,7 +99,7 @@ def npy(path, kind, shape, numbers):
 
 
 def int16_npy(rng, path):
-    rows, columns = 7200, 4096
+    rows, columns = 28_800, 4096
     numbers = array.array("h")
     for _ in range(rows):
         start, height, decay = rng.randrange(600, 1400), rng.lognormvariate(6.5, 0.8), rng.uniform(0.995, 0.9995)
@@ -111,7 +111,7 @@ def int16_npy(rng, path):
 
 
 def int32_npy(rng, path):
-    rows, columns = 24, 720_000
+    rows, columns = 72, 720_000
     numbers = array.array("i")
     for _ in range(rows):
         noise, x, v, gain = rng.randbytes(columns), 0.0, 0.0, rng.uniform(3, 60)
@@ -127,7 +127,7 @@ def int32_npy(rng, path):
 
 
 def float_npy(rng, path):
-    times, rows, columns = 96, 180, 720
+    times, rows, columns = 400, 180, 720
     numbers = array.array("f")
     waves = [(rng.randrange(1, 6), rng.randrange(1, 9), rng.uniform(0, 6.28), rng.uniform(0.5, 6)) for _ in range(3)]
     # sin(phase + x) is computed from the sines and cosines of x, which are the same in every row.
@@ -146,7 +146,7 @@ def float_npy(rng, path):
 
 def office(rng, path):
     Path(path).mkdir()
-    for i in range(240):
+    for i in range(880):
         with zipfile.ZipFile(f"{path}/{i:03}.{'xlsx' if i % 3 else 'docx'}", "w", zipfile.ZIP_DEFLATED) as out:
             if i % 3:
                 cells = "".join(
@@ -176,4 +176,4 @@ SETS = {
 
 if __name__ == "__main__":
     name, path = sys.argv[1:]
-    SETS[name](random.Random(name), path)
+    SETS[name](random.Random(f"second {name}"), path)
