@@ -25,8 +25,8 @@ fn built_from() -> String {
     if std::env::var("PROFILE").as_deref() != Ok("release") {
         return "debug".into();
     }
-    // What changes with a commit, a checkout or an edit. A path that does not exist would make
-    // every build compile this crate again.
+    // Watches the files that a commit, a checkout or an edit changes. A path that does not exist
+    // would make every build compile this crate again.
     for name in ["HEAD", "logs/HEAD"] {
         watch(&output("git", &["rev-parse", "--git-path", name]));
     }

@@ -20,8 +20,8 @@ pub(crate) struct Decoder {
 pub(crate) struct Jobs<'a> {
     pub(crate) frames: Vec<Vec<u8>>,
     pub(crate) contents: Vec<&'a [u8]>,
-    /// Bytes of room for the output of a timed call, at most those of the longest content. `None`
-    /// means as many.
+    /// Room for the output of a timed call, in bytes. `None` means the length of the longest
+    /// content, which is also the maximum.
     pub(crate) room: Option<usize>,
 }
 

@@ -63,9 +63,9 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     Ok(vec![found, of_parts, saved])
 }
 
-/// The settings to compare: the default, and the default without one of the options that save bytes
-/// at a time, with filters, and with small files at other levels; every preset, plain and with its
-/// filters; and presets with dictionaries also as R3A archives.
+/// The settings to compare: the default; variants of it with one way to save bytes switched off,
+/// with filters, or with small files at other levels; every preset, plain and with its filters; and
+/// presets with dictionaries also as R3A archives.
 fn settings() -> Vec<Setting> {
     let setting = |name: String, options: PackOptions, format, base| Setting { name, options, format, base };
     let tar = |level: i32| format!("{} {level}", TAR_ZSTD.archive);
@@ -142,7 +142,7 @@ fn other(bench: &Bench<'_>, folder: &Path, program: &'static Program, level: i32
 }
 
 /// Shows what independent blocks cost: measures a tar file in pieces of 1 MiB, each a zstd frame of
-/// its own. Returns `None` if tar fails.
+/// its own. Returns `None` if tar or libzstd fails.
 fn tar_in_pieces(bench: &Bench<'_>, level: i32) -> Option<Measurement> {
     let tar =
         Command::new("tar").args(["--sort=name", "-cf", "-", "."]).current_dir(&bench.input.root).output();

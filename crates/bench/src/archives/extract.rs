@@ -15,8 +15,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     bench.levels.iter().map(|&level| at(bench, level)).collect()
 }
 
-/// Measures extraction of archives packed at one level. The contender with two threads and checked
-/// hashes comes last, because it is compared with all those before.
+/// Measures extraction of archives packed at one level. `linerate nx extract` with two threads and
+/// checked hashes comes last, because it is compared with most contenders before it.
 fn at(bench: &Bench<'_>, level: i32) -> Result<Vec<Measurement>, String> {
     let (input, folder) = (bench.input, bench.folder()?);
     let (archive, out) = (folder.path().join("packed.nx"), folder.path().join("out"));

@@ -115,7 +115,7 @@ fn verify<S: ReadAt>(archive: &Archive<S>, threads: usize) -> Result<(), String>
 const SAMPLED: usize = 30;
 /// Maximum number of files read from other containers.
 const FILES: usize = 3000;
-/// Number of times that all files are read, one after the other.
+/// Number of passes over the files of a container. A tar file gets one.
 const PASSES: usize = 3;
 /// Capacity of an archive's cache of decoded blocks, in bytes.
 const CACHE: u64 = 64 << 20;

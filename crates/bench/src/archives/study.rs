@@ -1,5 +1,5 @@
-//! Measures archive size and decoding speed by preset, and by block size, level, match search,
-//! codec, dictionary and number of threads, changed one at a time.
+//! Measures archive size and decoding speed by preset, by block size and level, and with another
+//! match search, codec or number of threads, or a dictionary.
 
 use std::time::Instant;
 
@@ -30,7 +30,7 @@ const LEVEL: i32 = 16;
 const MIN_MATCHES: [u32; 3] = [4, 5, 6];
 /// Names of drives for which the required decode speed is computed.
 const DRIVES: [&str; 4] = ["sata", "nvme-3.0", "nvme-4.0", "nvme-5.0"];
-/// Name of the setting whose archive is read from the drives.
+/// Name of the setting for whose archive the required decode speed is computed.
 const FROM_DRIVES: &str = "zstd 16, 1 MiB";
 /// Block and dictionary size of the setting with a dictionary.
 const WITH_DICTIONARY: &str = "128K+110K";

@@ -143,7 +143,7 @@ impl Field {
     }
 }
 
-/// Compresses the files once. Each chunk's output overwrites that of the last one.
+/// Compresses the files once. The output of each chunk overwrites that of the chunk before.
 fn pass(encoder: &mut dyn Encoder, files: &[Vec<u8>], chunk: usize, out: &mut [u8]) -> Result<(), String> {
     for file in files {
         encoder.begin()?;

@@ -322,7 +322,7 @@ fn beside(library: Library, store: &Store, theirs: &[Digested<'_>], dictionaries
     }
 }
 
-/// Summarises the measurements of one case in a sentence; `None` if one that it needs is missing.
+/// Summarises one case in a sentence; `None` if a measurement that the sentence needs is missing.
 pub fn sentence(found: &[Measurement]) -> Option<String> {
     let metric = |m: &Measurement, name: &str| m.metrics.get(name).map(|figure| figure.median);
     let of = |library: &str, mode: &str, calls: &str| {

@@ -1,4 +1,4 @@
-//! Measures the time from an empty store until the first block is decoded.
+//! Measures the CPU time from an empty store until the first block is decoded.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -18,7 +18,7 @@ use crate::records::Measurement;
 
 /// The frame of an empty block: a header with content size 0, and a last raw block without bytes.
 const EMPTY: [u8; 9] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0];
-/// If the dictionaries have more bytes than this, opening is measured once, and not from a file.
+/// If the dictionaries have more bytes than this, opening is measured once, and not from a pack.
 const LARGE: usize = 1 << 30;
 
 /// Dictionaries in memory, which stand for dictionaries in a mapped file.

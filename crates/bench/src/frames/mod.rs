@@ -69,8 +69,8 @@ pub fn run(args: &FramesArgs) -> Result<(), String> {
     }
     for &piece in &args.flush {
         let (frame, content) = streams::compress(&corpus, piece as usize, args.level, most)?;
-        // In timed calls the content of each piece overwrites the last one, as in the buffer of a
-        // connection.
+        // In timed calls the content of each piece overwrites that of the piece before, as in the
+        // buffer of a connection.
         let room = Some(piece as usize);
         let jobs = decoding::Jobs { frames: vec![frame], contents: vec![&content], room };
         let blank = row("frames", &corpus.name, "")

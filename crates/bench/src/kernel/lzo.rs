@@ -55,8 +55,8 @@ impl Lzo {
     }
 }
 
-/// Decodes a block whose content has `n` bytes, with LZO itself, because there is no other decoder.
-/// Longer content is an error.
+/// Decodes a block whose content has `n` bytes, with LZO itself, because the bench has no other
+/// decoder of it. Longer content is an error.
 pub(crate) fn decode(block: &[u8], n: usize) -> Result<Vec<u8>, String> {
     let library = open()?;
     // SAFETY: the type is that of the library's public header for this name.

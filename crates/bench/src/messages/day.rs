@@ -157,7 +157,7 @@ fn streams(args: &DayArgs, transport: Transport) -> Result<Vec<Vec<Box<[u8]>>>, 
     (0..STREAMS.min(args.shards as usize) as u64).map(stream).collect()
 }
 
-/// A connection, and how many messages of its stream it has received.
+/// A connection, and how many messages of its stream it has received since it last connected.
 struct Shard {
     session: Session,
     at: usize,

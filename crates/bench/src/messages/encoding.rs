@@ -154,9 +154,9 @@ struct Order<'f> {
     timed: Vec<(usize, &'f [u8])>,
 }
 
-/// Gives one connection all messages of a feed, timed. Of several connections, each gets six
-/// messages from a different place of the feed, in turn with the others, of which the last two are
-/// timed.
+/// Gives one connection all messages of a feed, timed. Several connections take turns, and each
+/// gets the six messages after those of the connection before, from the first again after the last
+/// of the feed. The last two of the six are timed.
 fn order(feed: &Feed, connections: usize) -> Order<'_> {
     let message = |number: usize| feed.messages[number % feed.messages.len()].as_slice();
     if connections == 1 {

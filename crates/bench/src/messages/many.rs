@@ -13,9 +13,9 @@ use crate::kernel::os::{resident, trim_heap};
 use crate::records::Measurement;
 
 /// Number of live messages that each connection decodes before the clock starts, or up to twice as
-/// many: enough to fill every window. If a connection has fewer than 300 live events, a third of
-/// them is taken instead. A large message precedes them if the input has one, as every real
-/// connection does.
+/// many: enough to fill every window. If the connection with fewest live events has fewer than 300,
+/// a third of these is taken instead. A large message precedes the live ones if the input has one,
+/// as real connections do.
 const WARMUP_MESSAGES: usize = 100;
 /// Maximum number of messages that each connection decodes in a round.
 const MESSAGES_PER_ROUND: usize = 8;

@@ -68,7 +68,7 @@ const ROW: f64 = 58.0;
 const TOP: f64 = 34.0;
 /// Horizontal start of the bars, in pixels.
 const LEFT: f64 = 260.0;
-/// Length of the peer's bar, in pixels. Ours is as many times as long as it is times as fast.
+/// Length of the peer's bar, in pixels. Our bar is longer by the factor by which we are faster.
 const SCALE: f64 = 100.0;
 
 /// Checks that the record has a measurement for each alternative value in a query. A missing peer

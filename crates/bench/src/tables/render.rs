@@ -8,8 +8,8 @@ use super::library::{Entry, Library};
 use super::query::{Filter, Part, Piece, Query, Rows, Statistic};
 use crate::records::{Better, metric};
 
-/// Units, each with its quantity and its size in the smallest unit of that quantity, which is 1,
-/// ns, byte, or byte per second.
+/// Units, each with its quantity and its size in the base unit of that quantity, which is 1, ns,
+/// byte, or byte per second.
 const UNITS: &[(&str, &str, f64)] = &[
     ("", "quotient", 1.0),
     ("%", "quotient", 0.01),

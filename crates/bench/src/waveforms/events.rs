@@ -52,9 +52,9 @@ pub(super) fn nedm(random: &mut Random, row: &mut [i16]) {
 /// Neutrons after a pulsed source: fast ones first and close together, slow ones later and apart.
 pub(super) fn noptrex(random: &mut Random, row: &mut [i16]) {
     const EVENTS: f64 = 250.0;
-    /// The rate falls as 1 / (t + EARLY), where t is the time as a part of the row. The integral of
-    /// that over the row is ln(11).
+    /// The rate falls as 1 / (t + EARLY), where t is the time as a part of the row.
     const EARLY: f64 = 0.1;
+    /// Integral of 1 / (t + EARLY) over the row: ln(11).
     const INTEGRAL: f64 = 2.398;
     let mut pulses = Pulses::new(80.0, 3.0);
     let length = row.len() as f64;
