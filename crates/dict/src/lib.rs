@@ -6,7 +6,7 @@
 //! prefetches them while the previous block is decoded.
 //!
 //! * [`Store`] holds the dictionaries by ID. Threads share it; decoding takes a lock only to read a
-//!   dictionary or to build its tables.
+//!   dictionary, to build its tables, or to free it after its release.
 //! * [`Decoder`], one per thread, decodes one block, or a batch of [`Job`]s in an [`Order`].
 //! * [`Pipeline`] decodes jobs that arrive one by one.
 //! * [`Encoder`] compresses blocks with the dictionaries of a store, through libzstd.

@@ -24,14 +24,14 @@ use crate::train::training::Training;
 
 /// Target size of an index block, in bytes.
 const INDEX_BLOCK: usize = 4096;
-/// Maximum number of bytes of blocks that a trained dictionary is measured with. More do not change
-/// the choice.
+/// Maximum number of bytes of blocks that a trained dictionary is measured with. More would hardly
+/// change the choice.
 const MAX_MEASURED_BYTES: usize = 2 << 20;
-/// Number of bytes to compare, each time, before the share of blocks that are compared is halved.
+/// Number of bytes to compare before the share of blocks that are compared is halved, each time.
 const SAMPLED_BYTES: usize = 1 << 20;
-/// Maximum key length.
+/// Maximum length of a key, in bytes.
 pub(super) const MAX_KEY_LEN: usize = (1 << 16) - 1;
-/// Maximum value length.
+/// Maximum length of a value, in bytes.
 pub(super) const MAX_VALUE_LEN: usize = 32 << 20;
 const _: () = assert!(MAX_KEY_LEN + MAX_VALUE_LEN + INDEX_BLOCK < MAX_CONTENT);
 
@@ -206,10 +206,10 @@ impl Builder {
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`] for a key that is not greater than the previous one or longer
-    /// than 65,535 bytes, and [`Kind::Limit`] for a value longer than 32 MiB. After these errors
-    /// the builder is unchanged. Also returns [`Kind::Write`] if the file cannot be written, and
-    /// [`Kind::Limit`] if memory for training is exhausted or the index exceeds 64 MiB. After these
-    /// errors the file cannot be finished.
+    /// than 65,535 bytes, or if an earlier write failed, and [`Kind::Limit`] for a value longer
+    /// than 32 MiB. After these errors the builder is unchanged. Also returns [`Kind::Write`] if
+    /// the file cannot be written, and [`Kind::Limit`] if libzstd runs out of memory or the index
+    /// exceeds 64 MiB. After these errors the file cannot be finished.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.failed {
             return Err(FAILED);
@@ -387,13 +387,12 @@ impl Builder {
         Ok(Summary { counts: self.counts, dictionary: header.dictionary, savings, len })
     }
 
-    /// Writes the remaining parts, and gives the file its name. If it replaces another file, it is
-    /// first on the disk.
+    /// Writes the remaining parts, and gives the file its name. A file that replaces another is
+    /// synced to the disk before that.
     ///
     /// # Errors
-    /// Returns [`Kind::Write`] if the file cannot be written, [`Kind::Limit`] if memory for
-    /// training is exhausted or the index exceeds 64 MiB, and [`Kind::BadArgument`] if an earlier
-    /// write failed.
+    /// Returns [`Kind::Write`] if the file cannot be written, [`Kind::Limit`] if libzstd runs out
+    /// of memory or the index exceeds 64 MiB, and [`Kind::BadArgument`] if an earlier write failed.
     pub fn finish(mut self) -> Result<Summary> {
         let summary = self.end()?;
         if let Out::File(file) = self.out {

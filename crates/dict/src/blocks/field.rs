@@ -93,7 +93,7 @@ enum Found {
 struct Seek<'p>(&'p [String]);
 
 impl Seek<'_> {
-    /// Returns `value` at the end of the path, and nothing before it.
+    /// Returns `value` at the end of the path, and [`Found::Nothing`] before its end.
     fn scalar(&self, value: Found) -> Found {
         if self.0.is_empty() { value } else { Found::Nothing }
     }

@@ -289,8 +289,8 @@ impl LeafEntry {
     }
 }
 
-/// Returns the shortest prefix of `next` that is greater than `last`, which `next` must be. It
-/// separates their blocks.
+/// Returns the shortest prefix of `next` that is greater than `last`. The prefix separates the
+/// blocks of these two keys. `next` must be greater than `last`.
 pub(super) fn separator<'a>(last: &[u8], next: &'a [u8]) -> &'a [u8] {
     let shared = last.iter().zip(next).take_while(|(a, b)| a == b).count();
     &next[..next.len().min(shared + 1)]

@@ -16,8 +16,8 @@ use crate::store::Store;
 /// Maximum number of bytes of content of a batch, unless a single block is larger.
 const BATCH: usize = 4 << 20;
 
-/// Reads block files. Each thread needs one, of about 290 KiB beside its last block, or its last
-/// batch of at most 4 MiB or one block.
+/// Reads block files. Each thread needs one, of about 290 KiB beside buffers for the largest block
+/// or batch so far. A batch has at most 4 MiB of content, or one block.
 pub struct Reader {
     decoder: Decoder,
     pub(super) cursor: Cursor,

@@ -63,8 +63,8 @@ impl<'a, 'j> Pipeline<'a, 'j> {
         self.decode(&mut PrefetchQueue::new());
     }
 
-    /// Returns a decoded job, in the order of arrival. Returns `None` if the next one waits for
-    /// another push, or for [`finish`](Self::finish).
+    /// Returns a decoded job, in the order of arrival. Returns `None` if there are no more jobs, or
+    /// the next one waits for another push, or for [`finish`](Self::finish).
     pub fn poll(&mut self) -> Option<Job<'j>> {
         self.done.pop_front()
     }

@@ -29,8 +29,9 @@ pub struct Compacted {
 ///
 /// # Errors
 /// Returns [`Kind::BadArgument`](crate::Kind::BadArgument) if `keep` rejects a dictionary that has
-/// users or the level is invalid, and the errors of [`Editor::open`] and [`Pack::read`], because
-/// damaged dictionaries are not dropped. After an error the pack is unchanged.
+/// users or the level is invalid, and the errors of [`Editor::open`], [`Editor::commit`] and
+/// [`Pack::read`], because damaged dictionaries are not dropped. After an error the pack is
+/// unchanged.
 pub fn compact(
     path: impl AsRef<Path>,
     options: PackOptions,

@@ -1,7 +1,7 @@
 //! Compresses dictionaries with each other.
 //!
-//! Each is compressed with the first of its cluster. Reading one therefore reads at most two pieces
-//! of a file, and the base is likely to be cached.
+//! Each is compressed with the first of its cluster, if that is smaller than alone. Reading one
+//! therefore reads at most two pieces of a file, and the base is likely to be cached.
 
 use zstd_safe::{CCtx, CDict};
 

@@ -11,9 +11,9 @@ const HEAD: usize = 64;
 const ROW: usize = 80;
 /// Flag of a removed dictionary that stays because others are compressed with it.
 const REMOVED: u8 = 1;
-/// Maximum dictionary length in a pack.
+/// Maximum length of a dictionary in a pack, in bytes.
 pub(super) const MAX_LEN: u32 = 64 << 20;
-/// Minimum dictionary length, as in a store.
+/// Minimum length of a dictionary, in bytes, as in a store.
 pub(super) const MIN_LEN: u32 = 8;
 
 /// The form in which a dictionary is stored.

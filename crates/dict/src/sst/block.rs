@@ -141,7 +141,7 @@ impl<'a> Layout<'a> {
 pub(super) struct Position {
     /// Offset of the next entry.
     pub(super) at: usize,
-    /// Offset of the end of the previous value; 0 before the first entry, which is a restart point.
+    /// Offset of the end of the previous value; 0 where a walk starts, which is a restart point.
     value: usize,
     /// Number of restart points before the next entry.
     restarts: usize,

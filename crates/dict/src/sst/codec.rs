@@ -70,7 +70,7 @@ impl<'a> CompressedBlock<'a> {
     }
 }
 
-/// Decompresses blocks of all kinds.
+/// Decompresses blocks of all supported types.
 pub(super) struct Codec {
     pub(super) decoder: Decoder,
     inflate: Option<Box<Scratch>>,

@@ -126,8 +126,9 @@ impl Sst {
         &self.store
     }
 
-    /// Prefetches the memory of an index search. Small indexes are prefetched as a whole. In
-    /// others, the restart array at the end is prefetched, and the middle, where the search starts.
+    /// Prefetches the memory of an index search. Small indexes are prefetched as a whole. Of
+    /// others, the end, with restart points, is prefetched, and the middle, near which the search
+    /// starts.
     pub(super) fn prefetch_index(&self) {
         const SMALL: usize = 2 << 10;
         let (index, len) = (&self.index, self.index.len());

@@ -1,6 +1,6 @@
 //! The state of a store behind its lock: memory for bytes and tables, vacant slots, reference
-//! counts, and CLOCK eviction. Readers take it only to read a dictionary from its source, or to get
-//! memory for tables.
+//! counts, and CLOCK eviction. Readers take the lock only to read a dictionary from its source, to
+//! get memory for tables, or to reclaim a retired slot after its last reader.
 
 use std::sync::Arc;
 

@@ -203,9 +203,10 @@ impl Store {
         memory.retain(id).ok_or(Error::new(Kind::Limit, 0, "a dictionary has too many references"))
     }
 
-    /// Decrements the reference count of a dictionary. At zero its ID becomes unknown. Decoders
-    /// that have it pinned finish their block. The last one frees its memory and, if it was the
-    /// last of its source, drops the source. Returns whether the count reached zero.
+    /// Decrements the reference count of a dictionary. At zero its ID becomes unknown. Its memory
+    /// is freed, and its source dropped if the store has no other dictionary of it, at once or when
+    /// the decoders that have the dictionary pinned have finished their blocks. Returns whether the
+    /// count reached zero.
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`] for an unknown ID.
@@ -238,8 +239,8 @@ impl Store {
         Ok(self.shared.pin(id)?.ok_or(UNKNOWN)?.hash())
     }
 
-    /// Finds the first dictionary with this [`content_hash`](crate::content_hash). Does not change
-    /// its reference count; call [`retain`](Self::retain) to keep it.
+    /// Finds a dictionary with this [`content_hash`](crate::content_hash). Does not change its
+    /// reference count; call [`retain`](Self::retain) to keep it.
     pub fn find(&self, hash: u64) -> Option<Id> {
         let memory = self.shared.lock();
         let slot = memory.find(&self.shared.slots, hash)?;

@@ -15,7 +15,7 @@ use crate::store::slots::Slots;
 use crate::sys::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, fence};
 use crate::sys::{Allocation, Arena, Pin, Reap};
 
-/// Length of the shortest dictionary that libzstd does not ignore.
+/// Length of the shortest dictionary that libzstd does not ignore, in bytes.
 const MIN_LEN: usize = 8;
 
 /// Number of locks that serialize reads from sources. A slot uses the one with its index modulo

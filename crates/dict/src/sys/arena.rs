@@ -11,7 +11,8 @@ use crate::stats::HugePages;
 
 /// Alignment and granularity of allocations: a cache line.
 const UNIT: usize = 64;
-/// Number of bytes of address space mapped at a time. Unused pages take no memory.
+/// Size of a chunk in bytes. A larger allocation gets a multiple of it, and the last chunk before
+/// the capacity may be smaller. Unused pages take no memory.
 const CHUNK: usize = 16 * HUGE;
 
 /// An allocation. It keeps its chunk mapped, and must be freed by its arena.

@@ -41,7 +41,7 @@ impl SequenceFinder {
 
     /// Returns the sequences of a block. A sequence with a match length of 0 holds the literals at
     /// the end of a zstd block. The slice is empty if libzstd refuses the block, because the block,
-    /// or what is left of it after whole 128 KiB, is too short to compress.
+    /// or its rest after whole pieces of 128 KiB, is too short to compress.
     pub(crate) fn sequences(&mut self, block: &[u8]) -> &[ZSTD_Sequence] {
         // SAFETY: the result depends only on the argument.
         let bound = unsafe { ZSTD_sequenceBound(block.len()) };

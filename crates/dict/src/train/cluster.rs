@@ -3,9 +3,10 @@
 /// Options of a clustering, which shares dictionaries between files, tenants or tables.
 ///
 /// Each set of samples represents one file, tenant or table. The first dictionaries, the seeds, are
-/// trained for the sets that the others serve worst. Then each set is assigned to the dictionary
-/// that makes it smallest, and each dictionary is retrained for its sets, until nothing changes.
-/// Dictionaries that save no more than their own size are pruned.
+/// each trained for the set that the dictionaries before it serve worst. Then each set is assigned
+/// to the dictionary that makes it smallest, and each dictionary is retrained for its sets, until
+/// nothing changes or for a maximum number of rounds. Dictionaries that save no more than their own
+/// size are pruned.
 ///
 /// A quarter of each set's samples, at least one, is held out. Assignment and all reported sizes
 /// are measured on it, and scaled to the size of the set. The result does not depend on the number
@@ -90,7 +91,7 @@ pub struct ClusteringResult {
     /// Costs with a dictionary for each set that can have one, whether it saves bytes or not.
     pub own: Costs,
     /// Costs with one dictionary for all sets that it makes smaller, or without any if none can be
-    /// trained or wanted.
+    /// trained or the maximum number of dictionaries is 0.
     pub one: Costs,
     /// Costs as assigned.
     pub shared: Costs,

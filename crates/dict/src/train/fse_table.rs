@@ -131,9 +131,9 @@ impl FseTable {
         out.chunks(8).map(|byte| byte.iter().rev().fold(0, |all, &bit| all << 1 | u8::from(bit))).collect()
     }
 
-    /// Distributes `1 << log` cells so that symbols with these counts take the fewest bits. Each
-    /// counted symbol gets at least one cell, so the table is larger if it has more symbols than
-    /// cells. It has at least 32 cells.
+    /// Distributes `1 << log` cells so that symbols with these counts take few bits. Each counted
+    /// symbol gets at least one cell, so the table is larger if it has more symbols than cells. It
+    /// has at least 32 cells.
     pub(crate) fn from_counts(counts: &[u64], log: u32) -> FseTable {
         let present = counts.iter().filter(|&&count| count > 0).count();
         let log = log.max(5).max(present.next_power_of_two().ilog2());

@@ -9,7 +9,7 @@ use crate::train::training::Training;
 /// Default candidate sizes, in bytes.
 pub const SIZES: &[usize] = &[1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 110 << 10];
 
-/// Maximum number of holdout bytes. More would not change the result.
+/// Maximum number of holdout bytes. More would hardly change the result.
 const MAX_HOLDOUT_BYTES: usize = 8 << 20;
 
 /// Options of a search for the best dictionary size.
