@@ -16,8 +16,8 @@
 //!   the rest of it.
 //! * [`Encoder`] is the gateway's side, for tests, recordings and gateways.
 //! * [`Recorder`] and [`Recording`] keep connections in files; [`Replay`] decodes them,
-//!   [`Statistics`] counts them, and [`transcode`] compresses them for the other transport.
-//!   [`Messages`] reads files that have messages only. [`FileKind`] tells which of these a file is.
+//!   [`Statistics`] counts them, and [`transcode`] compresses them for any transport. [`Messages`]
+//!   reads files that have messages only. [`FileKind`] tells which of these a file is.
 //! * [`stats`] records what each message cost, without its content.
 //! * `client`, behind a feature of that name, is the websocket of a connection with its heartbeats.
 //!   The feature `metrics` publishes statistics through the `metrics` facade.

@@ -8,7 +8,7 @@ use crate::record::Recorder;
 use crate::transport::Transport;
 
 /// The last compressed websocket messages of a connection, including one that failed, each with its
-/// time of receipt. One that is larger than all that may be kept leaves none.
+/// time of receipt. After a message that alone exceeds the limit in bytes, none is kept.
 ///
 /// Each message of a stream depends on all earlier ones, so a stream can be replayed only if none
 /// was dropped; see [`is_complete`](Self::is_complete).

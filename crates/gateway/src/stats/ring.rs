@@ -5,8 +5,8 @@
 //! to the scratch of one thread, until that scratch is dropped or used with another buffer. If the
 //! ring is full, or if there are more threads than rings, an item goes to a common ring. Writers of
 //! the common ring take a lock, which each tries [`TRIES`] times; if that fails, or if the common
-//! ring is full, it drops the item and counts it. The reader takes no lock, so while there is room,
-//! writers drop nothing because the reader is slow with an item.
+//! ring is full, it drops the item and counts it. The reader takes no lock, so a reader that is
+//! slow with an item makes no writer drop one while there is room.
 //!
 //! The reader may get the items of one thread out of order, since it takes those in the common ring
 //! last.

@@ -44,7 +44,7 @@ impl Sample {
         ]
     }
 
-    /// Unpacks a sample. Returns `None` for words that `to_item` never makes.
+    /// Unpacks a sample. Returns `None` for an unknown transport or verdict.
     pub(super) fn of_item([arrived, sizes, connection, kinds]: Item) -> Option<Self> {
         let (low, high) = (|word: u64| word as u32, |word: u64| (word >> 32) as u32);
         let [transport, verdict, timed, ..] = kinds.to_le_bytes();

@@ -1,7 +1,7 @@
 //! Returns memory that was freed, but that the allocator keeps, to the system.
 
-/// Returns freed memory to the system and tells whether any was returned. Only glibc's allocator
-/// can do this: it otherwise keeps most of the memory of closed connections, because memory still
+/// Returns freed memory to the system and tells whether any was returned. It asks glibc's
+/// allocator, which otherwise keeps most of the memory of closed connections, because memory still
 /// in use lies between the freed pieces. On systems without glibc nothing happens.
 ///
 /// It walks all free memory of the process, which takes a few milliseconds for hundreds of
