@@ -105,8 +105,8 @@ impl Client {
     /// Calls `each` for every event until it breaks. Reconnects as often as necessary.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Other`] if the gateway rejects the client, or if five connections in a
-    /// row fail or bring no event.
+    /// Returns [`ErrorKind::Other`] if the address does not begin with `ws://`, if the gateway
+    /// rejects the client, or if five connections in a row fail or bring no event.
     pub fn run(&mut self, mut each: impl FnMut(&Envelope<'_>, &[u8]) -> ControlFlow<()>) -> io::Result<()> {
         let mut fruitless = 0;
         while fruitless < ATTEMPTS {

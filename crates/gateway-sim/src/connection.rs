@@ -18,8 +18,9 @@ const MAX_SHARDS: u64 = 1 << 16;
 /// Supported versions of the protocol.
 const VERSIONS: std::ops::RangeInclusive<u64> = 6..=10;
 
-/// Opcode of a guild members request. The other commands (presence, voice, sounds) get no answer.
+/// Opcode of a guild members request.
 const REQUEST_GUILD_MEMBERS: u64 = 8;
+/// Opcodes of commands. Those for presence, voice and sounds get no answer.
 const COMMANDS: [u64; 4] = [3, 4, REQUEST_GUILD_MEMBERS, 31];
 
 pub(crate) struct Connection {

@@ -1,4 +1,4 @@
-//! TCP streams and websockets whose calls return after a short time.
+//! TCP streams and websockets whose calls end at a deadline, or soon after.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
