@@ -168,7 +168,7 @@ fn compress<B: Body>(
     let is_windowed = shared.event_window_bits != 0 && is_event_stream(headers.get(CONTENT_TYPE));
     headers.insert(CONTENT_ENCODING, coding.header_value());
     headers.remove(CONTENT_LENGTH);
-    // Without this, clients would ask for ranges, which count bytes of the compressed content.
+    // With this field, clients would ask for ranges, which count bytes of the compressed content.
     headers.remove(ACCEPT_RANGES);
     if is_head {
         return Response::from_parts(parts, CompressionBody::head(body));

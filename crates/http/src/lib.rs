@@ -1,4 +1,4 @@
-//! Compresses the responses of tower services: axum and hyper.
+//! Compresses the responses of tower services, for servers built on axum or hyper.
 //!
 //! [`CompressionLayer`] decides which responses to compress, with gzip or deflate, and
 //! [`CompressionBody`] compresses them. An encoder forgets what it has sent, so a response that
