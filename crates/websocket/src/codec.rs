@@ -15,7 +15,8 @@ use crate::prepared::{Prepared, payload_of};
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 
 /// Largest number of bytes of a message that a stream encodes at once; the rest of a longer message
-/// goes into further fragments. Decoders read as many between two checks of a limit.
+/// goes into further fragments. A decoder reads at most as many before it checks its limit on
+/// blocks.
 pub(crate) const PIECE: usize = 1 << 16;
 
 /// Number of deflate blocks that any message may have, besides two for each decoded byte, since
