@@ -258,7 +258,7 @@ fn order(folder: &Path) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-/// Opens a container. All kinds that are not listed are folders.
+/// Opens a container. A `kind` other than `nx`, `nx-batch`, `zip` and `tar.zst` is a folder.
 fn open(kind: &str, path: &Path, cache: &SharedCache) -> Result<ReadFiles, String> {
     let path = path.to_owned();
     Ok(match kind {

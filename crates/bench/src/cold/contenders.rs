@@ -86,9 +86,9 @@ pub(crate) struct Contender {
     /// How the decoder is called.
     pub(crate) calls: Calls,
     pub(crate) choice: Choice,
-    /// Index in [`CONTENDERS`] of the one with hot dictionaries that this one is compared with.
+    /// Index in [`CONTENDERS`] of the contender with hot dictionaries to compare with.
     pub(crate) hot: usize,
-    /// Index in [`CONTENDERS`] of the one without dictionaries that this one is compared with.
+    /// Index in [`CONTENDERS`] of the contender without dictionaries to compare with.
     pub(crate) none: usize,
 }
 

@@ -65,7 +65,7 @@ impl Corpus {
     pub fn random(n: usize) -> Self {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut next = || {
-            // xorshift64*: the high byte passes every test that matters to an entropy coder.
+            // xorshift64*: the highest byte is taken, since the low bits are less random.
             state ^= state >> 12;
             state ^= state << 25;
             state ^= state >> 27;

@@ -97,7 +97,7 @@ pub(super) fn measure(
     let mut contenders = Vec::new();
     for entry in entries {
         progress(&format!("{}: {connections} connections", entry.name));
-        // One connection is opened before, so that the thread's scratch is already allocated.
+        // A connection that is not measured is opened first, to allocate the thread's scratch.
         plan.open(entry, 1, &mut shared.borrow_mut())?;
         trim_heap();
         let before = resident();

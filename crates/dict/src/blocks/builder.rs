@@ -131,7 +131,7 @@ struct BlockCompressor {
     encoder: Encoder,
     id: Id,
     buffer: Vec<u8>,
-    /// Compares a given dictionary with none.
+    /// Measures what a given dictionary saves. `None` for a trained one, and without a dictionary.
     sample: Option<Sample>,
 }
 
@@ -289,7 +289,7 @@ impl Builder {
         let mut id = Id::NONE;
         let mut dictionary = DictionaryReference::NONE;
         if place != DictionaryPlace::None {
-            // Refuses 4 GiB and more, so the length fits 32 bits.
+            // The store refuses a dictionary of 4 GiB or more, so its length fits 32 bits.
             id = store.insert(bytes)?;
             let zstd_id = Dictionary::measure(bytes)?.id();
             dictionary = DictionaryReference { place, len: bytes.len() as u32, zstd_id, hash: hash(bytes) };

@@ -178,7 +178,7 @@ fn index(number: &str) -> Option<usize> {
     number.parse().ok().filter(|_| is_plain)
 }
 
-/// Compares the name of a member with this one, without making a `String` of it.
+/// Compares a member's name with the name in this struct, without making a `String` of either.
 struct Name<'n>(&'n str);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {

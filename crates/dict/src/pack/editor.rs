@@ -391,7 +391,7 @@ impl Editor {
         let Some(pack) = &self.pack else { return Ok(None) };
         // The rows of the existing pack come first, in its order.
         let mut rows = self.rows[..pack.open.index.len()].iter().enumerate();
-        // Those compressed with another one have that as their base, so they cannot be a base.
+        // A dictionary that is compressed with another one cannot be a base itself.
         let first = rows.find(|(_, (entry, _))| {
             entry.cluster == cluster && !entry.removed && !matches!(entry.storage, Storage::CompressedWith(_))
         });

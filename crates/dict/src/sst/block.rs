@@ -229,13 +229,14 @@ fn sizes(rest: &mut Bytes<'_>) -> Result<(Head, usize)> {
     Ok((Head { shared: shared as usize, unshared: unshared as usize }, len as usize))
 }
 
-/// Checks, during a walk, that restart points are entries that share nothing.
+/// Checks, during a walk over a block, that each restart point is an entry whose key shares
+/// nothing with the key before.
 pub(super) struct RestartCheck<'a> {
     layout: Layout<'a>,
     passed: usize,
 }
 
-/// Checks, during a walk, that separate values are contiguous.
+/// Checks, during a walk over a block, that separate values are contiguous.
 pub(super) struct ContiguityCheck {
     left: Option<Range<usize>>,
 }

@@ -124,7 +124,8 @@ fn inflate_block(scratch: &mut Scratch, payload: &[u8], dictionary: &[u8], out: 
     }
 }
 
-/// Calls `see` with the bytes of a dictionary, without a copy, or with none.
+/// Calls `see` with the bytes of a dictionary, which are not copied; without a dictionary, with
+/// an empty slice.
 fn with_bytes<T>(store: &Store, dictionary: Option<&Dictionary>, see: impl FnOnce(&[u8]) -> T) -> Result<T> {
     let Some(dictionary) = dictionary else { return Ok(see(&[])) };
     match store.shared().pin(dictionary.id)? {

@@ -44,7 +44,7 @@ impl Width {
         Width { rest: (1 << log) + 1, threshold: 1 << log, bits: log + 1 }
     }
 
-    /// Values below this one take one bit less.
+    /// The number of values that take one bit less: those below it.
     fn short(&self) -> u32 {
         2 * self.threshold - 1 - self.rest
     }
