@@ -57,8 +57,8 @@ pub(super) struct Wander {
 }
 
 impl Wander {
-    /// About `amplitude` high, with a period of `period` samples, starting at `phase` (-1 to 1) of
-    /// its height on the way up.
+    /// Makes a wave of about `amplitude` to both sides of 0, with a period of `period` samples. It
+    /// starts at `phase` (-1 to 1) times `amplitude`, on the way up.
     pub(super) fn new(amplitude: f64, period: f64, phase: f64) -> Wander {
         let per_sample = 2.0 * std::f64::consts::PI / period;
         let rest = (1.0 - phase * phase).sqrt();
