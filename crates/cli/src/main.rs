@@ -138,7 +138,8 @@ fn parse(arguments: &[OsString]) -> Command {
 }
 
 /// Prints help, the version or the error in the command line, and ends the program with status 0
-/// after help or the version, 2 after an error, and 1 if standard output cannot be written.
+/// after help or the version, 2 after an error, and 1 if standard output cannot be written. If that
+/// is a closed pipe, SIGPIPE ends the program.
 fn exit(error: &clap::Error) -> ! {
     if !error.use_stderr() {
         let printed = closed::check_stdout().and_then(|()| error.print()).and_then(|()| io::stdout().flush());

@@ -1,4 +1,4 @@
-//! Code that runs before `main`.
+//! Detects closed standard streams; on Unix by code that runs before `main`.
 
 #![allow(unsafe_code)]
 

@@ -12,7 +12,7 @@ const EXEMPT: [&str; 2] = ["gzip", "zstd"];
 /// Short flags that clap adds everywhere.
 const BUILT_IN: [char; 2] = ['h', 'V'];
 
-/// The subcommands that the help of `command` lists.
+/// The subcommands that the help of `command` lists, except `help` itself.
 fn shown(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|sub| sub.get_name() != "help" && !sub.is_hide_set())
 }
@@ -101,8 +101,8 @@ fn a_short_flag_has_one_long_name_in_all_subcommands() {
         let (first, before) = names.entry(flag).or_insert_with(|| (command.clone(), long.clone()));
         assert_eq!(*before, long, "-{flag} of `{first}` and of `{command}`");
     }
-    // If an exempt subcommand has a short flag of the contract, its long name is that of the
-    // contract, too.
+    // If an exempt subcommand has one of these short flags, its long name is that of the other
+    // subcommands, too.
     for (name, command) in leaves().iter().filter(|(name, _)| EXEMPT.contains(&name.as_str())) {
         for flag in ['o', 'f', 'k', 'q', 'v', 'p', 'b'] {
             let found = short(command, flag).and_then(Arg::get_long);

@@ -17,7 +17,7 @@ pub(crate) enum CliError {
     Refused(String),
     /// Reading the input failed at this offset in bytes.
     Read { error: io::Error, offset: u64 },
-    /// A system call other than reading the input failed.
+    /// Opening or writing a file failed, or another operation that `context` names.
     Io { context: String, error: io::Error },
     /// The input violates its format or a limit at this offset in bytes. Offset 0 also stands for
     /// the whole input.
@@ -151,8 +151,8 @@ pub(crate) fn write_error(output: &Path) -> impl Fn(Error) -> CliError {
     }
 }
 
-/// The reason of an I/O error, in the operating system's words. If the disk is full, they follow
-/// words that are the same on every system.
+/// The reason of an I/O error, in the operating system's words, or in those of the engine's error
+/// that it wraps. If the disk is full, they follow words that are the same on every system.
 fn reason(error: &io::Error) -> String {
     let engine = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     let text = match engine {

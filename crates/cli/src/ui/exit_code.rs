@@ -24,8 +24,11 @@ pub(crate) const USAGE: u8 = 2;
 
 /// Exit status of errors of the system, of refusals, and of errors of different statuses.
 const FAILED: u8 = 1;
+/// Exit status of an input that is damaged or not in a known format.
 const DAMAGED: u8 = 3;
+/// Exit status of a limit that was exceeded.
 const LIMIT: u8 = 4;
+/// Exit status of warnings without errors.
 const WARNED: u8 = 5;
 
 /// The exit status of a single error.

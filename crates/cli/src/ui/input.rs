@@ -22,7 +22,7 @@ pub(crate) struct Counted<R> {
     inner: R,
     /// Bytes read so far.
     pub(crate) at: u64,
-    /// Whether a call has returned an error other than that of an interruption.
+    /// Whether a call has returned an error other than [`ErrorKind::Interrupted`].
     pub(crate) failed: bool,
 }
 
@@ -60,8 +60,8 @@ pub(crate) struct Source<R> {
 impl<R: Read> Source<R> {
     /// Size of the buffer for inputs that are large or of unknown size, in bytes.
     const BUFFER: usize = 128 << 10;
-    /// Size of the smallest buffer, in bytes. It has room for the longest header that a decoder
-    /// looks at.
+    /// Size of the smallest buffer, in bytes. Decoders peek at 18 bytes or fewer, except that of
+    /// BGZF, which works on buffers of [`BUFFER`](Self::BUFFER) bytes.
     const LEAST: usize = 4 << 10;
 
     pub(crate) fn new(inner: R) -> Self {
@@ -89,8 +89,8 @@ impl<R: Read> Source<R> {
         self.at
     }
 
-    /// Returns the buffered bytes. Reads until they are at least `least`, which may be at most
-    /// [`capacity`](Self::capacity), or the input ends.
+    /// Reads until at least `least` bytes are buffered, which may be at most
+    /// [`capacity`](Self::capacity), or the input ends. Returns the buffered bytes.
     ///
     /// # Errors
     /// [`CliError::Read`] with the offset of the first byte that could not be read. Bytes read

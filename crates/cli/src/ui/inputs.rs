@@ -12,7 +12,7 @@ use crate::ui::error::CliError;
 use crate::ui::input;
 use crate::ui::operands::is_stdin;
 
-/// The files that are being read. A file that is read twice at a time is there twice.
+/// The files that are being read. A file that is read twice at the same time is listed twice.
 static READ: Mutex<Vec<FileId>> = Mutex::new(Vec::new());
 
 fn files() -> MutexGuard<'static, Vec<FileId>> {

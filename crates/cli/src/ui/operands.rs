@@ -79,8 +79,8 @@ pub(crate) type FoundOperand = Result<Operand, (String, CliError)>;
 
 impl<'a> Arguments<'a> {
     /// Returns the operands in groups, in the order of the command line. Those of a group can be
-    /// processed in parallel, since none is the output of another: a group is a folder with all
-    /// below it, or files whose names differ without their suffixes.
+    /// processed in parallel, since none is the output of another: a group has all files below one
+    /// folder, or named files whose names differ without their suffixes.
     pub(crate) fn groups(&self) -> Vec<Box<dyn Iterator<Item = FoundOperand> + 'a>> {
         let mut groups: Vec<Box<dyn Iterator<Item = FoundOperand> + 'a>> = Vec::new();
         let mut group = Vec::new();

@@ -16,8 +16,8 @@ use crate::ui::{inputs, signals};
 /// Returns standard output without the standard library's line buffer.
 ///
 /// # Errors
-/// [`CliError::Io`] if standard output was closed when the program started; [`CliError::Refused`]
-/// if it leads to a file that is being read.
+/// [`CliError::Io`] if standard output was closed when the program started, or cannot be
+/// duplicated; [`CliError::Refused`] if it leads to a file that is being read.
 pub(crate) fn stdout() -> Result<File, CliError> {
     closed::check_stdout().map_err(CliError::stdout_write)?;
     #[cfg(unix)]
@@ -153,7 +153,7 @@ impl Output {
         commit_all(vec![self]).pop().unwrap_or(Ok(None))
     }
 
-    /// Converts an error of writing to this output, and names the output.
+    /// Converts an error of writing to this output, and names a file or standard output.
     pub(crate) fn error(&self, error: io::Error) -> CliError {
         match self {
             Output::Stdout(_) => CliError::stdout_write(error),

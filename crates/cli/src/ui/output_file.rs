@@ -34,11 +34,11 @@ impl Opened {
         Opened::of(input::stdin())
     }
 
-    /// Opens the file at `path`. If its output is made `beside` it, files that cannot be replaced
-    /// without loss are refused. The message about a directory ends with `about_folders`.
+    /// Opens the file at `path`. If its output is made `beside` it, a file that cannot be replaced
+    /// without loss is skipped. The message about a directory ends with `about_folders`.
     ///
     /// # Errors
-    /// [`CliError::Skipped`] for a directory and for a file that is refused; [`CliError::Io`] if
+    /// [`CliError::Skipped`] for a directory and for a file that is skipped; [`CliError::Io`] if
     /// the file cannot be opened.
     pub(crate) fn open(
         path: &Path,
@@ -87,7 +87,7 @@ fn check_replaceable(path: &Path, meta: &Metadata, beside: InPlaceOptions) -> Re
 /// A complete output that is not committed yet.
 pub(crate) struct FinishedOutput {
     output: Output,
-    /// The source to delete after the commit, with its metadata when it was read.
+    /// The source to delete after the commit, with its metadata when it was opened.
     deleted: Option<(PathBuf, Metadata)>,
 }
 

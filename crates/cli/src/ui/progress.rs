@@ -16,7 +16,7 @@ use crate::ui::printer::to_stderr;
 /// Time from the beginning of the work until progress is shown.
 const DELAY: Duration = Duration::from_secs(1);
 const REFRESHES_PER_SECOND: u8 = 5;
-/// Least time between two JSON objects.
+/// Least time between two JSON objects, and time between two texts of a [`Watch`].
 const INTERVAL: Duration = Duration::from_millis(1000 / REFRESHES_PER_SECOND as u64);
 /// Environment variable that tests set so that short work prints a JSON object at every step.
 const AT_EVERY_STEP: &str = "LINERATE_PROGRESS_AT_EVERY_STEP";
@@ -77,7 +77,7 @@ impl Label {
 }
 
 /// Progress of work that is measured in bytes. When it is dropped, a bar is erased, and a last JSON
-/// object is printed if others were.
+/// object is printed if others were and more bytes are done since.
 pub(crate) struct Progress {
     begun: Instant,
     drawn: Drawn,
@@ -109,7 +109,7 @@ struct Events {
 }
 
 impl Progress {
-    /// Begins to measure. `total` is the number of input bytes, if it is known.
+    /// Begins to measure. `total` is the number of bytes to process, if it is known.
     pub(crate) fn new(show: Show, label: Label, total: Option<u64>) -> Self {
         let begun = Instant::now();
         let drawn = match show {
@@ -123,7 +123,7 @@ impl Progress {
         Progress { begun, drawn }
     }
 
-    /// Sets the total number of input bytes when it becomes known during the work.
+    /// Sets the number of bytes to process when it becomes known during the work.
     pub(crate) fn set_total(&mut self, total: u64) {
         match &mut self.drawn {
             Drawn::Nothing => {}
@@ -136,8 +136,8 @@ impl Progress {
         }
     }
 
-    /// Sets the number of input bytes processed so far. Threads may report out of order, so a count
-    /// below an earlier one is ignored.
+    /// Sets the number of bytes processed so far. Threads may report out of order, so a count below
+    /// an earlier one is ignored.
     pub(crate) fn update(&mut self, done: u64) {
         match &mut self.drawn {
             Drawn::Nothing => {}
@@ -306,7 +306,7 @@ impl SharedProgress {
     }
 }
 
-/// Makes a hidden bar. `total` is the number of input bytes, if it is known.
+/// Makes a hidden bar. `total` is the number of bytes to process, if it is known.
 fn make(name: &str, total: Option<u64>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
     bar.with_style(style(total)).with_prefix(name.to_owned())

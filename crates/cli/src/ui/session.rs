@@ -57,7 +57,7 @@ fn displayed<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::
 }
 
 impl<T> FileSummary<T> {
-    /// Makes the summary of an operand, without an output, warnings and a time.
+    /// Makes the summary of an operand, without output and warnings, and with a time of 0.
     pub(crate) fn new(operand: &Operand, totals: T) -> Self {
         FileSummary { name: operand.name(), output: None, seconds: 0.0, warnings: Vec::new(), totals }
     }
@@ -157,7 +157,7 @@ const SMALL: u64 = 1 << 20;
 
 /// Waits until no other large file is processed, since a large one uses all threads, and keeps
 /// later ones waiting until the returned guard is dropped. Returns `None` at once for a file of up
-/// to 1 MiB, and for one that is processed `alone`. `bytes` is the size of the file.
+/// to [`SMALL`] bytes, and for one that is processed `alone`. `bytes` is the size of the file.
 pub(crate) fn wait_for_turn(alone: bool, bytes: u64) -> Option<MutexGuard<'static, ()>> {
     static LARGE: Mutex<()> = Mutex::new(());
     (!alone && bytes > SMALL).then(|| lock(&LARGE))

@@ -131,7 +131,7 @@ fn process(args: &ClusterArgs, reporter: &mut Reporter) -> Result<RunSummary, Cl
     Ok(summary)
 }
 
-/// The sets: the operands or, if the only operand is a folder, the files and folders in it without
+/// The sets: the operands or, if the only operand is a folder, the files and folders in it, except
 /// links.
 fn sets_of(operands: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     let [folder] = operands else { return Ok(operands.to_vec()) };
@@ -189,7 +189,7 @@ fn check_target(args: &ClusterArgs) -> Result<(), CliError> {
 struct NamedResult<'a> {
     paths: &'a [PathBuf],
     found: &'a ClusteringResult,
-    /// The pack with the dictionaries. Without one, each is a file.
+    /// The pack with the dictionaries. Without a pack, each dictionary gets a file.
     pack: Option<Pack>,
 }
 
@@ -233,8 +233,8 @@ impl NamedResult<'_> {
         output_args::write(&folder.join("assignment.json"), force, lines.concat().as_bytes())
     }
 
-    /// What identifies the dictionary at this index where it is written: the number in the pack or
-    /// the name of the file, after the name of its key in JSON objects.
+    /// Returns the key and the value by which JSON objects identify the dictionary at this index:
+    /// its number in the pack, or the name of its file.
     fn dictionary(&self, index: usize) -> (&'static str, Value) {
         match &self.pack {
             Some(pack) => ("number", json!(pack.numbers[index])),

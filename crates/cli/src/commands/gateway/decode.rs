@@ -78,7 +78,7 @@ pub(crate) enum Ended {
 }
 
 impl Ended {
-    /// Reports the error, with the totals up to it.
+    /// Reports the error; that of a message with the totals up to it.
     pub(crate) fn report(self, file: &str, totals: &Totals, reporter: &mut Reporter) {
         match self {
             Ended::Otherwise(error) => reporter.failed(file, error),
@@ -122,7 +122,7 @@ struct Parts {
 }
 
 impl Decoding {
-    /// Decodes with a [`linerate_gateway::Session`].
+    /// Makes a decoding with a [`linerate_gateway::Session`], or one that passes payloads through.
     pub(crate) fn new(args: &SessionArgs, wire: &Wire) -> Result<Decoding, CliError> {
         let engine = match wire.transport {
             Some(transport) => PayloadDecoder::linerate(args.session(transport)?),

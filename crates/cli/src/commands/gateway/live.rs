@@ -17,9 +17,11 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// When a live recording ends, and the messages to send.
 pub(super) struct Plan {
+    /// Number of received messages after which the recording ends; `None` for no limit.
     pub(super) messages: Option<u64>,
+    /// Time after which the recording ends; `None` for no limit.
     pub(super) duration: Option<Duration>,
-    /// Messages to send once, after HELLO or at once.
+    /// Messages to send, each one time: after HELLO or as soon as the program is connected.
     pub(super) lines: Vec<String>,
     /// Whether these messages wait for HELLO, which feeds do not send.
     pub(super) after_hello: bool,

@@ -86,7 +86,7 @@ impl SetStats {
         object
     }
 
-    /// The lines of CSV: the whole set, with an empty hour, then each hour.
+    /// The lines of CSV: the whole set, with an empty hour, then each hour that has messages.
     pub(crate) fn csv(&self) -> Vec<String> {
         let line = |hour: String, stats: &Stats| {
             let counted = [

@@ -67,9 +67,9 @@ pub(crate) fn has_records(path: &Path) -> bool {
     })
 }
 
-/// Whether a file has records of 18 bytes. These have no magic number. A file counts as one if its
-/// length is a multiple of 18, the first records end in the same two bytes, and it does not begin
-/// as a file of messages.
+/// Whether a file has records of 18 bytes. These have no magic number, so a file counts as having
+/// them if its length is a multiple of 18, the first records end in the same two bytes, and it does
+/// not begin as a file of messages.
 fn is_origin(head: &[u8], len: u64) -> bool {
     let separators = || head.chunks_exact(ORIGIN_RECORD).map(|record| &record[16..]);
     let is_whole = len > 0 && len.is_multiple_of(ORIGIN_RECORD as u64);

@@ -191,7 +191,7 @@ pub(crate) fn encoding(payload: &[u8]) -> Encoding {
 /// Counts the messages of a file with the sizes that one transport gives them.
 struct Side {
     transport: Transport,
-    /// Compresses the messages if they were sent with another transport; otherwise `None`.
+    /// Compresses the payloads; `None` if the messages were sent with this transport.
     encoder: Option<Encoder>,
     /// Index of the connection that the encoder belongs to.
     connection: u64,
@@ -246,7 +246,7 @@ impl FileStatistics {
     }
 
     /// Counts a message. Returns its compressed size in bytes with zlib-stream and with
-    /// zstd-stream, `None` for one that is not measured.
+    /// zstd-stream, `None` for a transport that is not measured.
     fn add(&mut self, message: &Decoded<'_>) -> Result<[Option<usize>; 2], CliError> {
         let mut bytes = [None; 2];
         for side in &mut self.sides {

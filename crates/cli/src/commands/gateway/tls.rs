@@ -35,7 +35,8 @@ pub(super) fn trusted(file: Option<&Path>) -> Result<RootCertStore, CliError> {
 /// Negotiates an encrypted connection with the named server.
 ///
 /// # Errors
-/// A sentence that says why the server is not trusted, or what else failed.
+/// [`CliError::Refused`] says why the server is not trusted, or what else failed;
+/// [`CliError::Io`] if the socket fails during the handshake.
 pub(super) fn connect(mut socket: TcpStream, host: &str, trusted: RootCertStore) -> Result<Tls, CliError> {
     let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
         .map_err(|_| CliError::Refused(format!("`{host}` is not a valid server name")))?;

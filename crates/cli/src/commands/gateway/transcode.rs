@@ -88,7 +88,7 @@ fn process(args: &TranscodeArgs, reporter: &mut Reporter) -> Result<RunSummary, 
     let outcome = decoding.run(wire, |message| writer.add(message));
     let totals = decoding.totals;
     match outcome {
-        // After any error `writer` is dropped, which discards the incomplete output.
+        // After any error `writer` is dropped, which discards an incomplete file.
         Err(Ended::Otherwise(error)) => return Err(error),
         Err(ended) => {
             summary.silent = true;

@@ -36,7 +36,7 @@ pub(super) struct Members {
 /// Options of decoding.
 pub(super) struct DecodeOptions {
     pub(super) threads: usize,
-    /// Bytes of a job: [`JOB_BYTES`].
+    /// Bytes of a job: [`JOB_BYTES`], except in tests.
     pub(super) job_bytes: usize,
     /// Maximum bytes to decode. A member that exceeds them counts as invalid.
     pub(super) max_output: u64,

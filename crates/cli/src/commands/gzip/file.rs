@@ -23,12 +23,13 @@ use crate::ui::remote::{remote, url};
 use crate::ui::session::{FileSummary, Mode, open_output, wait_for_turn};
 use crate::ui::write_behind::{Target, write_behind};
 
-/// Block size for files up to this size: clearing the buffers of larger blocks takes longer than
-/// compressing such a file.
+/// Maximum block size, in bytes, for smaller files: clearing the buffers of larger blocks takes
+/// longer than compressing such a file.
 const SMALL_BLOCK: usize = 32 << 10;
 
-/// Files up to this size are written by the thread that decompresses them, and decompressed by one
-/// thread unless they are BGZF. If only one thread is allowed, the input buffer holds the file.
+/// Compressed files up to this size, in bytes, are decompressed by one thread unless they are BGZF,
+/// and the calling thread writes their content. If only one thread is allowed, the input buffer
+/// holds the file.
 const SMALL: u64 = 512 << 10;
 
 /// Fewest threads that decode data other than BGZF together. They take nearly twice the CPU time of

@@ -70,8 +70,8 @@ impl Read for Shown<'_> {
     }
 }
 
-/// Decodes a file with its index into `target`, on several threads. Calls `progress` with the
-/// number of bytes of the file that were read.
+/// Decodes a file with its index into `target`, on up to `threads` threads. Calls `progress` with
+/// the number of bytes of the file that were read.
 pub(super) fn decompress(
     args: &Args,
     index: &Path,

@@ -6,11 +6,11 @@ use linerate_nx::pack::{Coding, Filters, Format, PRESETS, PackOptions, Preset, Z
 
 use crate::ui::size;
 
-/// Level of blocks that files share, if the command line gives their algorithm without a level. It
-/// is that of the original program.
+/// Level of blocks that files share, if the command line changes their algorithm without giving a
+/// level. It is that of the original program.
 const SOLID_LEVEL: i32 = 16;
-/// Level of other blocks, if the command line gives their algorithm without a level. It is that of
-/// the original program.
+/// Level of other blocks, if the command line changes their algorithm without giving a level. It is
+/// that of the original program.
 const CHUNKED_LEVEL: i32 = 9;
 /// Highest level of LZ4.
 const MAX_LZ4_LEVEL: i32 = 12;
@@ -186,7 +186,8 @@ impl CodingArgs {
     /// Checks that a format has what the options ask for.
     ///
     /// # Errors
-    /// A sentence if `--dictionaries` is given for Nx, or `--filters` for R3A.
+    /// A sentence if `--dictionaries` is given for Nx, or `--filters` with another value than
+    /// `none` for R3A.
     pub(crate) fn check_format(&self, format: Format) -> Result<(), String> {
         let filters = self.filters.as_deref().is_some_and(|list| list != "none");
         match format {

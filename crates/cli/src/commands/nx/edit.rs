@@ -225,8 +225,8 @@ fn merge(args: &MergeArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Res
     builder.metadata(metadata::merged(&opened, &paths, clash, reporter));
     summary.set("archives", paths.len());
     let format = format(&args.edit, &opened[0]);
-    // The archives are closed before the output is written, since Windows does not replace open
-    // files.
+    // The builder now holds the archives alone, and closes them before the output gets its name,
+    // since Windows does not replace open files.
     drop(opened);
     write::write(builder, &target, format, reporter, &mut summary)?;
     Ok(summary)

@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// Bytes that count the hints of what will be read.
+    /// A source in memory that counts the calls of `will_read`.
     struct Hinted(Vec<u8>, Arc<AtomicUsize>);
 
     impl ReadAt for Hinted {

@@ -80,7 +80,7 @@ impl PackArgs {
         self.source.iter().chain(&self.sources).map(PathBuf::as_path)
     }
 
-    /// Checks the options beside `--pipe`.
+    /// Checks the options that are given together with `--pipe`.
     ///
     /// # Errors
     /// A sentence if an option is given that `--pipe` decides, or the format R3A.

@@ -112,8 +112,8 @@ impl Rules {
         Walk::new(folder).prune(prune).skip_bad_names(self.skip_bad_names)
     }
 
-    /// Returns the options of packing the file at `path`. `None` means that the file is not packed.
-    /// For a folder, whose path ends with a slash, only that matters.
+    /// Returns the options of packing the file at `path`, or `None` if it is not packed. For a
+    /// folder, whose path ends with a slash, only whether it is packed matters.
     pub(crate) fn options(&self, path: &str) -> Option<FileOptions> {
         let path = path.strip_suffix('/').unwrap_or(path);
         if !self.select.takes(path) {

@@ -279,7 +279,7 @@ fn encode_wav(
     Ok(summary)
 }
 
-/// Fails if `--channels` is given and rows do not have one sample for each channel.
+/// Fails if `--channels` is more than 1 and rows do not have one sample for each channel.
 fn check_channels(args: &EncodeArgs, array: &ArrayReader) -> Result<(), CliError> {
     let Some(channels) = args.channels.filter(|n| n.get() > 1) else { return Ok(()) };
     match array.row() == Some(channels.get().into()) {

@@ -13,7 +13,8 @@ const NPY: &str = "npy";
 /// Suffixes of the files below a folder that `encode -r` processes, unless it makes v1 chunks.
 pub(super) const TO_ENCODE: [&str; 2] = [NPY, "wav"];
 
-/// Suffixes of those that `encode -r --v1` and `tune -r` process. A v1 chunk cannot hold a WAV file.
+/// Suffixes of the files below a folder that `encode -r --v1` and `tune -r` process. A v1 chunk
+/// cannot hold a WAV file.
 pub(super) const TO_ENCODE_V1: [&str; 1] = [NPY];
 
 /// Suffixes of encoded files, which `decode -r` and `verify -r` process.

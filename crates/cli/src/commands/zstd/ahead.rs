@@ -48,8 +48,8 @@ fn two_frames(file: &mut (impl Read + Seek), mut at: u64) -> Option<bool> {
 }
 
 /// Returns the offset at which the frame at offset `begin` ends. Returns `None` if the frame is too
-/// large to be held in memory, has more than `left` blocks, is cut off within a block header, or
-/// cannot be read. Lowers `left` by the number of its blocks.
+/// large to be held in memory, has more than `left` blocks, is cut off within a block header or has
+/// one of the reserved type, or cannot be read. Lowers `left` by the number of its blocks.
 fn end_of_small(
     file: &mut (impl Read + Seek),
     begin: u64,

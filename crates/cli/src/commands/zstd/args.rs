@@ -36,7 +36,7 @@ SIZE is a number of bytes. With K, M or G it is a multiple of 1024, 1024^2 or 10
 /// Base-2 logarithm of the largest window, in bytes, that decompression allows by default: 128 MiB,
 /// the same as for `zstd`.
 const WINDOW_LOG: u32 = 27;
-/// The N of a `--long` that is given without one.
+/// The N of a `--long` that is given without N.
 const LONG: &str = "27";
 /// Default compression level, the same as for `zstd`.
 const LEVEL: i32 = 3;

@@ -18,8 +18,8 @@ use crate::ui::error::CliError;
 use crate::ui::input::Counted;
 use crate::ui::output::Sink;
 
-/// Smallest part of an input, in bytes, that libzstd gives to a worker thread as a job. A second
-/// worker for less would have nothing to do.
+/// Smallest size, in bytes, that libzstd chooses for the jobs of its worker threads. A second worker
+/// for a smaller input would have nothing to do.
 const MIN_JOB: u64 = 1 << 20;
 
 /// Compresses inputs with the same parameters, several at the same time.

@@ -32,11 +32,11 @@ pub(crate) struct Decoder<'a, R> {
     /// Number of threads. Each decodes one of several small frames, or up to four decode one large
     /// frame together.
     threads: usize,
-    /// Bytes of the frames that the threads have decoded one each. `stream` has not seen them, so
-    /// they are added to the offsets of its errors.
+    /// Compressed bytes of the frames that the threads have decoded one each. `stream` has not seen
+    /// them, so they are added to the offsets of its errors.
     taken_in_parallel: u64,
-    /// Whether the threads decode one frame each from the first frame on, because that is small and
-    /// not the only one.
+    /// Whether the threads decode one frame each from the first frame on, because the first is small
+    /// and not the only one.
     begins_in_parallel: bool,
     /// Called with the number of input bytes read so far, for each part of the output.
     progress: &'a mut dyn FnMut(u64),
@@ -71,8 +71,9 @@ impl<'a, R: Read> Decoder<'a, R> {
     }
 
     /// Sets the number of threads. Each decodes one of several small frames, or up to four decode
-    /// one large frame together. They read ahead, so the source must not wait for its data. Without
-    /// `from_first` the first frame is decoded as it is read, and only later frames one per thread.
+    /// one large frame together, if there is neither a dictionary nor a limit on the output. They
+    /// read ahead, so the source must not wait for its data. Without `from_first` the first frame
+    /// is decoded as it is read, and only later frames one per thread.
     pub(crate) fn threads(self, threads: usize, from_first: bool) -> Self {
         // With a limit on the output, one thread decodes a large frame, since the bytes that are
         // written before the limit is exceeded must not depend on the number of threads.

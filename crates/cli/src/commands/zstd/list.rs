@@ -14,9 +14,9 @@ use crate::ui::input::Source;
 /// Totals of a file that was compressed, decompressed, tested or listed.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Totals {
-    /// Frames with data.
+    /// Number of frames that are not skippable.
     pub(crate) frames: u64,
-    /// Skippable frames.
+    /// Number of skippable frames.
     #[serde(rename = "skippable_frames")]
     pub(crate) skipped: u64,
     /// Bytes read.
@@ -26,13 +26,13 @@ pub(crate) struct Totals {
     pub(crate) bytes_out: Option<u64>,
     /// The largest window that a frame needs, in bytes.
     pub(crate) window: u64,
-    /// Whether there are frames with data and all of them have a checksum.
+    /// Whether [`frames`](Self::frames) is above 0 and all of these have a checksum.
     #[serde(rename = "checksum")]
     pub(crate) checked: bool,
 }
 
 impl Totals {
-    /// Counts a frame with data, by its header.
+    /// Counts a frame that is not skippable, by its header.
     pub(crate) fn begin(&mut self, header: &FrameHeader) {
         self.checked = header.checksum && (self.checked || self.frames == 0);
         self.frames += 1;

@@ -89,7 +89,7 @@ fn load_dictionary(args: &Args) -> Result<Option<Loaded>, (String, CliError)> {
     load().map(Some).map_err(|error| (path.display().to_string(), error))
 }
 
-/// Converts the error of a file that is no dictionary, or one of 4 GiB or more.
+/// Converts the error of a file that is no valid dictionary, or has 4 GiB or more.
 fn bad_dictionary(error: Error) -> CliError {
     if error.kind == Kind::Limit {
         return CliError::data(error.kind, error.offset, error.message);

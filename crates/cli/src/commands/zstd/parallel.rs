@@ -43,8 +43,8 @@ impl<'a> FrameOptions<'a> {
 /// Decodes frames up to the first that is invalid, incomplete, too large to be held in memory, or
 /// makes the content exceed `max_output` bytes, and leaves `source` at its start. Decodes nothing
 /// if only one frame is left. Calls `sink` with the content of each frame, in order. Adds the
-/// decoded frames to `totals`. Returns the bytes of their content. Holds at most 2 x `threads` + 1
-/// frames in memory.
+/// decoded frames to `totals`. Returns the size of their content in bytes. Holds at most
+/// 2 x `threads` + 1 frames in memory.
 ///
 /// # Errors
 /// Errors of `sink`.
