@@ -2,7 +2,7 @@
 //!
 //! With worker threads, libzstd cuts an input into jobs by the parameters of its level, so that the
 //! frame does not depend on the number of workers. Without workers, libzstd makes another frame, so
-//! there is always at least one worker.
+//! at least one worker is always asked for.
 
 use std::io::{ErrorKind, Read};
 use std::sync::Mutex;
@@ -18,8 +18,8 @@ use crate::ui::error::CliError;
 use crate::ui::input::Counted;
 use crate::ui::output::Sink;
 
-/// Smallest size, in bytes, that libzstd chooses for the jobs of its worker threads. A second worker
-/// for a smaller input would have nothing to do.
+/// Smallest size, in bytes, that libzstd chooses for the jobs of its worker threads. A second
+/// worker for a smaller input would have nothing to do.
 const MIN_JOB: u64 = 1 << 20;
 
 /// Compresses inputs with the same parameters, several at the same time.

@@ -35,8 +35,8 @@ pub(crate) struct Decoder<'a, R> {
     /// Compressed bytes of the frames that the threads have decoded one each. `stream` has not seen
     /// them, so they are added to the offsets of its errors.
     taken_in_parallel: u64,
-    /// Whether the threads decode one frame each from the first frame on, because the first is small
-    /// and not the only one.
+    /// Whether the threads decode one frame each from the first frame on, because the first is
+    /// small and not the only one.
     begins_in_parallel: bool,
     /// Called with the number of input bytes read so far, for each part of the output.
     progress: &'a mut dyn FnMut(u64),
