@@ -75,6 +75,7 @@ pub struct Row {
     /// compression, and if a direction was not measured.
     pub saturation: Option<Saturation>,
     /// What limits the delivered rate, or [`Bound::Memory`] if the row is excluded by its memory.
+    /// [`Bound::Pipe`] for storing without compression, and if a direction was not measured.
     pub bound: Bound,
     /// Bytes that need not be stored or sent, for each second that one core works; negative if the
     /// candidate makes the data larger. Zero for storing without compression, and if a direction
