@@ -187,8 +187,8 @@ fn element(size: usize, signed: bool) -> Option<ElementType> {
 }
 
 /// Describes the array of an `.npy` file of `length` bytes that begins with `head`. Fails unless
-/// `head` has the whole header, the file is as long as it says, and the array is one that Delta-Rice
-/// takes.
+/// `head` has the whole header, the file is at least as long as the header says, and the array is
+/// one that Delta-Rice takes.
 fn npy(path: &Path, head: Vec<u8>, length: u64) -> Result<Array, String> {
     let mut input = Input::from_reader(Cursor::new(head));
     let NpyHeader { element, shape } = NpyHeader::read(&mut input).map_err(|e| e.message.to_string())?;

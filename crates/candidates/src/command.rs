@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// A path as an argument that no program takes for an option or for standard input: `./-a` for `-a`.
+/// A path as an argument that no program takes for an option or standard input: `./-a` for `-a`.
 pub fn operand(path: &Path) -> String {
     let name = path.display().to_string();
     if name.starts_with('-') { format!("./{name}") } else { name }
@@ -30,8 +30,8 @@ pub(super) fn archive_of(path: &Path) -> String {
     })
 }
 
-/// The output `rows.dict` beside `rows.json`, as an operand. `rows.new.dict` if the input itself has
-/// this extension.
+/// The output `rows.dict` beside `rows.json`, as an operand. `rows.new.dict` if the input itself
+/// has this extension.
 pub(super) fn output_of(path: &Path, extension: &str) -> String {
     let output = path.with_extension(extension);
     operand(&match output == path {

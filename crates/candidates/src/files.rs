@@ -12,8 +12,8 @@
 //!   sample is the bridge: it shows how sizes and speeds on the two samples differ.
 //! * If the data is not too large, all of it is packed with fast controls, in blocks of each size
 //!   from 1 MiB on. The windows are blocks of these archives, since the packer puts similar files
-//!   from all of the data into one block, and the sizes of the archives show how much the data gains
-//!   by larger blocks.
+//!   from all of the data into one block, and the sizes of the archives show how much the data
+//!   gains by larger blocks.
 //! * Otherwise the windows are files that are neighbours by name, and zstd 1 compresses the broad
 //!   sample and a larger part of the data.
 //!
@@ -45,8 +45,8 @@ use crate::sys::clock::{cpu_time, footprint};
 /// pack. Their blocks have at most 1 MiB.
 const BROAD_WINDOW: u64 = 1 << 20;
 /// Approximate bytes of each window (part of the data) of the deep sample, which slow settings and
-/// those with blocks above 1 MiB pack. Only the preset `archive` has larger blocks (16 MiB). Layouts
-/// show how much it gains by them.
+/// those with blocks above 1 MiB pack. Only the preset `archive` has larger blocks (16 MiB).
+/// Layouts show how much it gains by them.
 const DEEP_WINDOW: u64 = 4 << 20;
 /// Smallest size to which windows are reduced, and smallest size that a sample should have, in
 /// bytes. Samples of less data are all of it.
@@ -206,9 +206,9 @@ struct Sample {
 }
 
 impl Sample {
-    /// Reads a sample of about `bytes` bytes, from all over the data. Each window has about `window`
-    /// bytes, or fewer if there would be fewer than `MIN_WINDOWS` windows. With a layout, windows
-    /// are its blocks or parts of them, unless the sample is all of the data.
+    /// Reads a sample of about `bytes` bytes, from all over the data. Each window has about
+    /// `window` bytes, or fewer if there would be fewer than `MIN_WINDOWS` windows. With a layout,
+    /// windows are its blocks or parts of them, unless the sample is all of the data.
     fn read(
         set: &FileSet,
         layout: Option<&Layout>,
@@ -292,7 +292,8 @@ impl Samples {
         };
         let (broad, deep) = (bytes(false, BROAD_SHARE), bytes(true, DEEP_SHARE));
         // Only files below the size of a block share blocks. Without many of them, a sample in the
-        // order of the data is better: one of a database in the order of compressibility was 10 % off.
+        // order of the data is better: one of a database, in the order of compressibility, was 10 %
+        // off.
         let small = set.files.iter().map(|file| file.size).filter(|&size| size < BROAD_WINDOW).sum::<u64>();
         let layouts = match broad.min(deep) < set.bytes && small >= set.bytes / 2 {
             true => {
@@ -413,7 +414,8 @@ impl Samples {
                 Some(layout) if !self.broad.is_whole => (layout.content, layout.header as f64),
                 _ => (unique, packed.header as f64 / packed.content.max(1) as f64 * set.bytes as f64),
             };
-            // Blocks that do not shrink are stored, so no factor makes them larger than their content.
+            // Blocks that do not shrink are stored, so no factor makes them larger than their
+            // content.
             let density = (packed.density() * factor).min(packed.density().max(1.0));
             total.push((density * content as f64 + header).round() as u64);
         }
@@ -421,8 +423,9 @@ impl Samples {
     }
 
     /// Returns how much more is gained by blocks of this size, compared with those of
-    /// `BROAD_WINDOW`, in all of the data than in the deep sample, whose windows may be shorter than
-    /// a block: the quotient of compressed sizes, which is 0.9 if all of the data gains 10 % more.
+    /// `BROAD_WINDOW`, in all of the data than in the deep sample, whose windows may be shorter
+    /// than a block: the quotient of compressed sizes, which is 0.9 if all of the data gains 10 %
+    /// more.
     fn gain(&self, block: u64, threads: usize) -> Result<f64, String> {
         let layout = |block| self.layouts.get(&(block, layout::ZSTD));
         let (Some(small), Some(large)) = (layout(BROAD_WINDOW), layout(block)) else {

@@ -20,8 +20,8 @@ pub(super) const ZSTD: Coding = Coding::Zstd(Zstd { level: 3, min_match: 0, lite
 /// The control for LZ4, whose matches are so short that it gains little where zstd gains much.
 pub(super) const LZ4: Coding = Coding::Lz4 { level: 1 };
 /// Largest number of bytes of data that are laid out, for each thread and second of
-/// [`Options::seconds`]. Four layouts of them take a thread 240 ms if files are large, and 380 ms if
-/// they have 9 KB each.
+/// [`Options::seconds`]. Four layouts of them take a thread 240 ms if files are large, and 380 ms
+/// if they have 9 KB each.
 const BYTES_PER_SECOND: f64 = 12e6;
 /// Largest number of bytes of data that are laid out. The archive is in memory for a moment.
 const MAX_BYTES: u64 = 512 << 20;
@@ -31,8 +31,8 @@ pub(super) type Layouts = BTreeMap<(u64, Coding), Layout>;
 
 /// The layout of an archive of all of the data.
 pub(super) struct Layout {
-    /// The content of each block, ordered by how well it compresses. Of equal files and chunks, only
-    /// one is in a block.
+    /// The content of each block, ordered by how well it compresses. Of equal files and chunks,
+    /// only one is in a block.
     blocks: Vec<Window>,
     /// Bytes of content in all blocks.
     pub(super) content: u64,
@@ -96,7 +96,8 @@ impl Layout {
         // The compressed bytes of each block, and its content.
         let mut blocks: Vec<(u64, Window)> =
             blocks.into_iter().map(|(at, block)| (compressed(at), block.into_values().collect())).collect();
-        // Strata of a sample then have blocks that compress equally well, which makes its error a third smaller.
+        // Strata of a sample then have blocks that compress equally well, which makes its error a
+        // third smaller.
         blocks.sort_by_key(|(compressed, block)| {
             let first = block.first().map(|piece| (piece.file, piece.offset));
             ((compressed << 20) / length(block).max(1), first)
@@ -109,7 +110,7 @@ impl Layout {
         })
     }
 
-    /// Chooses blocks, or parts of about `size` bytes of larger blocks, as [`FileSet::spread`] does.
+    /// Chooses blocks, or parts of about `size` bytes of larger ones, as [`FileSet::spread`] does.
     pub(super) fn spread(&self, size: u64, bytes: u64, seed: u64) -> Vec<Window> {
         let parts = || self.blocks.iter().flat_map(|block| divide(block.iter().copied(), size));
         spread(parts, self.content, size, bytes, seed)

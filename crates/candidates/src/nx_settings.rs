@@ -17,10 +17,10 @@ pub(super) struct Setting {
     pub(super) flags: Vec<String>,
     /// The same choice as options of the engine, with one thread.
     pub(super) options: PackOptions,
-    /// Estimated nanoseconds that one core takes to encode a byte. Settings from `SLOW` on, and those
-    /// with chunks above 1 MiB, pack the deep sample, the others the broad one. The costs of all
-    /// settings that pack a sample determine its size. They are estimates, because a measurement
-    /// would make samples differ from plan to plan.
+    /// Estimated nanoseconds that one core takes to encode a byte. Settings from `SLOW` on, and
+    /// those with chunks above 1 MiB, pack the deep sample, the others the broad one. The costs of
+    /// all settings that pack a sample determine its size. They are estimates, because a
+    /// measurement would make samples differ from plan to plan.
     pub(super) cost: f64,
 }
 

@@ -88,9 +88,9 @@ const SHARED_MOST: f64 = 2.0;
 struct Setting {
     codec: Codec,
     /// Estimated nanoseconds that one core takes to encode a byte. From `SLOW` on, the setting
-    /// encodes the sample for slow settings, otherwise that for fast ones. The costs of all settings
-    /// that encode a sample determine its size. They are estimates, because a measurement would make
-    /// samples differ from plan to plan.
+    /// encodes the sample for slow settings, otherwise that for fast ones. The costs of all
+    /// settings that encode a sample determine its size. They are estimates, because a measurement
+    /// would make samples differ from plan to plan.
     cost: f64,
 }
 

@@ -151,9 +151,9 @@ pub fn on_threads(threads: usize, work: &(dyn Fn(usize) -> Result<(), String> + 
     })
 }
 
-/// Returns the mean number of busy threads while `threads` threads do work that has this many
-/// parts, all equally long. Three parts keep 1.5 of two threads busy. Zero
-/// parts count as one, and so do zero threads.
+/// Returns the mean number of busy threads while `threads` threads do work of `parts` parts, all
+/// equally long. Three parts keep 1.5 of two threads busy. Zero parts count as one, and so do zero
+/// threads.
 pub fn busy_threads(parts: u64, threads: usize) -> f64 {
     let (parts, threads) = (parts.max(1), threads.max(1) as u64);
     parts as f64 / parts.div_ceil(threads) as f64

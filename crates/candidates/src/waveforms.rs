@@ -29,7 +29,7 @@ const BYTES_PER_SECOND: f64 = 1e6;
 /// Smallest and largest part of the data that candidates code, in bytes.
 const SAMPLE: (u64, u64) = (256 << 10, 32 << 20);
 /// Bytes of the data that Delta-Rice 2 codes once, for each second of the measurement, to estimate
-/// sizes for all of the data. It takes 1 to 2 ns for a byte, which is less than a tenth of the time.
+/// sizes for all of the data. It takes 1 to 2 ns for a byte, so less than a tenth of the time.
 const ONCE_BYTES_PER_SECOND: f64 = 40e6;
 /// Smallest mean number of bytes that are sampled of each `.npy` or WAV file, unless the files are
 /// smaller: 16,384 numbers of 16 bits, which Delta-Rice codes together in an array of one row.
@@ -262,8 +262,9 @@ impl Sample<'_> {
             for setting in self.settings(words) {
                 progress(&setting.words());
                 let checked = self.version_1(words, &setting).check()?;
-                // A candidate that makes the data more than 2 % larger is left out:
-                // `linerate rice encode` refuses that, and general codecs do better.
+                // A candidate that makes the data larger by more than 2 %, and by more than 64
+                // bytes, is left out: `linerate rice encode` refuses that, and general codecs do
+                // better.
                 if !expands(checked.measurement.content as usize / 2, checked.measurement.compressed) {
                     candidates.push(checked);
                 }
@@ -463,7 +464,7 @@ impl Sample<'_> {
     }
 }
 
-/// Returns the options with which the command, or the HDF5 filter, codes an array with Delta-Rice 2.
+/// Returns the options with which the command or the HDF5 filter codes an array by Delta-Rice 2.
 fn stream_options(array: &Array) -> StreamOptions {
     let row = array.row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?));
     StreamOptions::new().row(row)

@@ -15,7 +15,8 @@ use linerate_core::lock;
 /// is needed.
 const VARIABLE: &str = "LINERATE_LIBHDF5";
 /// Names of libhdf5 on Linux and macOS, in the order in which they are tried. `serial` is in the
-/// names of Debian and Ubuntu. The suffix 103 is HDF5 1.10, and 310 is 1.14.
+/// names of Debian and Ubuntu. The numbers are versions of its interface: 103 is that of HDF5 1.10,
+/// and 310 that of 1.14.
 const NAMES: [&str; 9] = [
     "libhdf5_serial.so.310",
     "libhdf5_serial.so.103",
@@ -324,8 +325,8 @@ impl File {
     /// each axis, the box begins at `start` and has `count` numbers.
     ///
     /// # Errors
-    /// Returns a sentence if the plugin of a filter is missing, the file is damaged or was replaced,
-    /// or the box is empty or not within the dataset.
+    /// Returns a sentence if the plugin of a filter is missing, the file is damaged or was
+    /// replaced, or the box is empty or not within the dataset.
     pub(crate) fn read(&self, of: &Dataset, start: &[u64], count: &[u64]) -> Result<Vec<u8>, String> {
         let failed = |what: &str| format!("{}: {what}", of.name);
         let rank = of.shape.len();
