@@ -28,7 +28,8 @@ pub fn assert_exist(
 
 /// Returns a phrase such as `gzip has no --fast` about the first subcommand or option in `words`,
 /// the arguments of a call, that the program `root` does not have. Returns `None` if it has all of
-/// them. Words after `--` are not checked. [`Command::build`] must have been called for `root`.
+/// them. Words after `--`, or after a placeholder for a subcommand, are not checked.
+/// [`Command::build`] must have been called for `root`.
 pub fn missing(root: &Command, words: &[String]) -> Option<String> {
     let mut command = root;
     let mut words = words.iter().map(String::as_str).take_while(|word| *word != "--");

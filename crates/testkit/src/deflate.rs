@@ -147,8 +147,8 @@ impl Receiver {
 mod tests {
     use super::*;
 
-    /// A stored block with this content, as raw deflate data, in zlib's format with a window of 8
-    /// bits, and in gzip's.
+    /// A stored block with the content `abc`, as raw deflate data, in zlib's format with a window
+    /// of 8 bits, and in gzip's. Each is with its `window_bits`.
     fn streams() -> [(i32, Vec<u8>); 3] {
         let raw = [1, 3, 0, 0xfc, 0xff, b'a', b'b', b'c'];
         let gzip_header = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];

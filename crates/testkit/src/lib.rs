@@ -1,6 +1,6 @@
 //! Code that the tests and fuzz targets of several crates share. The crate is not published, and no
-//! published crate has it as more than a dev-dependency. Modules that need other crates are behind
-//! features, which `Cargo.toml` describes.
+//! published crate has it as more than a dev-dependency. Modules that need optional crates are
+//! behind features, which `Cargo.toml` describes.
 //!
 //! | module | content |
 //! |---|---|
@@ -8,9 +8,9 @@
 //! | [`sys::guarded`] | buffers between guard pages: an access outside ends the process |
 //! | [`sys::zlib_window`] | zlib's inflate with an exact window |
 //! | [`testdata`] | files of `testdata/`, and corpora named by `LINERATE_CORPORA` |
-//! | [`damage`] | the matrix of kills, full disks and damaged input: counts and the rows of its record |
+//! | [`damage`] | kills, full disks and damaged input: how many, and the record of the results |
 //! | [`deflate`] | zlib-rs, zlib and libdeflate as oracles of an encoder |
-//! | [`disk`] | a file system, small or read-only, mounted for one run of the program |
+//! | [`disk`] | a file system, small or read-only, for one run of the program `linerate` |
 //! | [`data`] | generated content, the same on every machine |
 //! | [`c_program`] | C programs against a header and a library, under sanitizers and valgrind |
 //! | [`program`] | runs of the program `linerate` in a temporary folder |

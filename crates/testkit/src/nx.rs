@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 const PAGE: usize = 4096;
 
-/// Returns a phrase about each entry that breaks the order, and about each stored or zstd block
-/// with bytes that belong to no entry.
+/// Returns a phrase about each entry that breaks the order and, unless the archive has filters,
+/// about each stored or zstd block with bytes that belong to no entry.
 ///
 /// # Panics
 /// If `archive` is not a valid Nx archive.

@@ -1,6 +1,6 @@
 //! Compiles the Rust blocks of the documentation as documentation tests. Pages are outside of every
 //! package, so no published crate can include them. `tests/it/documents.rs` checks that no page
-//! with a Rust block is missing.
+//! with a `rust` block is missing, but does not look for pages with `rust,no_run` blocks alone.
 
 macro_rules! pages {
     ($($name:ident $path:literal)*) => {

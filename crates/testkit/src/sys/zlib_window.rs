@@ -72,8 +72,8 @@ impl ZlibWindow {
     /// Decodes all of `bytes`, the next piece of the stream, and returns its content.
     ///
     /// # Errors
-    /// zlib's error code with the number of bytes decoded before, or the number of bytes after the
-    /// end of the stream.
+    /// zlib's error code with the number of bytes that this call decoded before it, or the number
+    /// of bytes after the end of the stream.
     pub fn take(&mut self, bytes: &[u8]) -> Result<Vec<u8>, String> {
         let mut plain = Vec::new();
         self.stream.next_in = bytes.as_ptr().cast_mut();

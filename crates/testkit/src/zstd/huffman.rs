@@ -7,8 +7,8 @@ use super::fse::{Table, describe, normalise};
 /// A tree of literals, by the weight of each symbol.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// The weight of each symbol, without zeros at the end. A description leaves out the last weight,
-    /// since the others imply it.
+    /// The weight of each symbol, without zeros at the end. A description leaves out the last
+    /// weight, since the others imply it.
     pub weights: Vec<u8>,
     /// The form in which the description is written.
     pub form: Form,

@@ -12,7 +12,7 @@ const STRICTER: [&str; 2] = ["a stream of literals", "a Huffman tree has codes o
 /// call and one for streams.
 ///
 /// `linerate-zstd` may also refuse what libzstd accepts in two cases, since the format forbids it.
-/// Four streams of literals of which one has no end mark or unused bits: libzstd checks this only
+/// Four streams of literals of which one has unused bits or no end mark: libzstd checks this only
 /// if its fastest loop cannot run. Huffman codes of 12 bits: libzstd reads them, but never writes
 /// them.
 pub fn agrees(ours: &Result<Vec<u8>, Error>, theirs: &[Verdict]) -> bool {

@@ -386,8 +386,8 @@ fn modes() -> Vec<Vector> {
     all
 }
 
-/// Descriptions of tables with "less than one", long runs of zeros, and a symbol that fills the
-/// table.
+/// Descriptions of tables: with "less than one", with runs of zeros, with a symbol that fills the
+/// table, and with counts that are as even as possible.
 fn counts_of_tables() -> Vec<Vector> {
     let own = || plain(&letters(900));
     let mut all = Vec::new();
@@ -403,8 +403,8 @@ fn counts_of_tables() -> Vec<Vector> {
     let sequences: Vec<Sequence> = (0..9).map(|i| copy(6, 29 + i, 10)).collect();
     let modes = [only(6), only(5), only(7)];
     all.push(vector("counts-of-one-symbol", &start_of_modes().compressed(own(), &sequences, modes)));
-    // Only the last codes, after the longest runs of zeros. All but one have the count "less than
-    // one".
+    // The counts begin with 5, 9 and 46 zeros. After the zeros, all counts but the first are "less
+    // than one".
     let sparse = |first: usize, last: usize, log: u32| {
         let mut counts = vec![0i16; last + 1];
         counts[first..].fill(-1);
