@@ -10,7 +10,7 @@ use linerate_plan::{Measurement, Memory, Read};
 use super::pieces::Candidate;
 use crate::stats;
 
-/// Number of blocks that are decoded in a batch.
+/// Largest number of blocks that are decoded in a batch.
 const BATCH: usize = 64;
 /// Size in bytes of the memory that is written before each cold read to empty the CPU's caches:
 /// more than the last-level cache of most machines.

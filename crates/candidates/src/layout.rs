@@ -15,9 +15,11 @@ use linerate_nx::{Archive, Limits};
 use super::sample::{FileSet, Piece, Window, divide, length, spread};
 use super::{Options, Progress};
 
-/// zstd 3 with long matches: the fastest coding to which a whole block is near, whatever its size.
+/// The control for zstd: level 3 with long matches, the fastest coding whose matches reach across a
+/// whole block, whatever its size.
 pub(super) const ZSTD: Coding = Coding::Zstd(Zstd { level: 3, min_match: 0, literals: true, long: true });
-/// The control for LZ4, whose matches are so short that it gains little where zstd gains much.
+/// The control for LZ4, whose matches reach back only 64 KiB, so that it gains little where zstd
+/// gains much.
 pub(super) const LZ4: Coding = Coding::Lz4 { level: 1 };
 /// Largest number of bytes of data that are laid out, for each thread and second of
 /// [`Options::seconds`]. Four layouts of them take a thread 240 ms if files are large, and 380 ms

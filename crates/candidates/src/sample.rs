@@ -130,8 +130,8 @@ impl FileSet {
 
     /// Divides the data into windows of about `size` bytes. A file above `size` is divided into
     /// pieces of `size` bytes, the last of which may be smaller, and each is a window. Smaller
-    /// files fill a window until it has at least `size` bytes. Makes one at a time, since a TB has
-    /// millions.
+    /// files fill a window until it has at least `size` bytes. The iterator makes one window at a
+    /// time, since a TB has millions of them.
     pub fn windows(&self, size: u64) -> impl Iterator<Item = Window> {
         let whole = |(file, entry): (usize, &Entry)| Piece { file, offset: 0, len: entry.size };
         divide(self.files.iter().enumerate().map(whole), size)

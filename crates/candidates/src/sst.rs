@@ -25,7 +25,7 @@ const BYTES_PER_SECOND: f64 = 500e3;
 const SAMPLE: (u64, u64) = (512 << 10, 16 << 20);
 /// Largest number of files in the sample. Each file has its own dictionary.
 const MAX_FILES: usize = 16;
-/// Number of blocks that one call decodes.
+/// Largest number of blocks that one call decodes.
 const BATCH: usize = 64;
 /// Settings to try: the zstd level, and RocksDB's option `max_dict_bytes`, the size of a file's
 /// dictionary (0 means none). RocksDB's default level of zstd is 3.
@@ -101,7 +101,7 @@ fn words(level: i32, size: usize) -> String {
 /// Blocks from all files, or from at most `MAX_FILES` of them, which candidates compress.
 struct Sample {
     files: Vec<Part>,
-    /// The sampled blocks of these files, decoded.
+    /// The sampled blocks of all `files`, decoded.
     blocks: Vec<Vec<u8>>,
     /// Index in `files` of the file of each block.
     owners: Vec<usize>,
