@@ -91,7 +91,7 @@ pub(crate) struct CancelToken {
 impl CancelToken {
     /// Makes a token that SIGHUP, SIGINT and SIGTERM cancel from now on, unless they are ignored.
     /// On Windows, Ctrl+C, Ctrl+Break, the closing of the console and the end of the user's session
-    /// cancel it; on other systems nothing does.
+    /// cancel it; on systems that are neither Unix nor Windows, nothing does.
     pub(crate) fn on_signal() -> CancelToken {
         let cancel = CancelToken { signal: Arc::default(), cancelled: Arc::default() };
         #[cfg(any(unix, windows))]

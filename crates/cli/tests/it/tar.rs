@@ -39,7 +39,7 @@ fn tar_packs_lists_and_unpacks_through_the_program() {
             run(&["-cf", "archive", "tree"], b"");
             assert!(folder.read("archive").starts_with(magic));
             assert_eq!(run(&["-tf", "archive"], b"").iter().filter(|&&byte| byte == b'\n').count(), 5);
-            // Also from a pipe.
+            // `tar` unpacks the archive from a file and from standard input.
             let piped = run(&["-cf", "-", "tree"], b"");
             for (name, input) in [("archive", &b""[..]), ("-", &piped)] {
                 std::fs::create_dir(folder.path("out")).expect("a folder");

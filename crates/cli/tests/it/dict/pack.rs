@@ -136,8 +136,8 @@ fn failed_build_leaves_no_user_in_the_pack() {
     let build = |rows| {
         folder.dict(&["build", "-f", "--key=id", "--pack=a.pack", "--number=1", rows, "-o", "b.blocks"])
     };
-    // The first fails while it is read. The other has a duplicate key, which is found when sorted
-    // records are written.
+    // The file `bad` fails while it is read. The file `twice` has a duplicate key, which is found
+    // when sorted records are written.
     assert_eq!(build("bad").status, Some(DAMAGED));
     assert!(folder.read("a.pack") == before);
     let run = build("twice");
@@ -145,7 +145,7 @@ fn failed_build_leaves_no_user_in_the_pack() {
     assert_eq!(listed(&folder, "a.pack")[0].2, 0);
     build("rows");
     assert_eq!(listed(&folder, "a.pack")[0].2, 1);
-    // The file that could not be replaced still has its dictionary.
+    // `b.blocks`, which was not replaced, still uses its dictionary.
     assert_eq!(build("twice").status, Some(FAILED));
     assert_eq!(listed(&folder, "a.pack")[0].2, 1);
     folder.dict(&["verify", "--pack", "a.pack", "b.blocks"]).ok();
@@ -199,7 +199,7 @@ fn damaged_packs_and_other_files_are_errors() {
         found += usize::from(run.status == Some(DAMAGED));
         count += 1;
     }
-    // Some bytes are padding.
+    // A change of padding, or of one of the two trailers, is not found.
     assert!(found * 10 > count * 7, "{found} of {count}");
     folder.write("text", b"hello, this is a text and neither of them");
     let neither = "linerate: text: it is no block file, pack or SST file";

@@ -127,7 +127,7 @@ fn stats_match_the_file() {
     assert!(text.iter().any(|line| line.starts_with("dictionary  1024 bytes, trained, number ")), "{text:?}");
 }
 
-/// The byte of a number from 32 to 126 is ASCII, too.
+/// A number from 32 to 126 is stored as a byte that is ASCII text, too.
 #[test]
 fn numeric_properties_are_printed_as_numbers() {
     let folder = Folder::new();

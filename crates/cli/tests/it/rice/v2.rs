@@ -174,7 +174,7 @@ fn long_arrays_are_several_streams_of_whole_rows() {
     let cut = encode(&["--segment", "700"]);
     assert!(streams(&cut).iter().all(|s| s.segment == 700));
 
-    // From a pipe of unknown length, and to a pipe with a given shape.
+    // The input may be a pipe of unknown length, and the output a pipe, with a given shape or not.
     assert!(folder.rice_with(&["encode", "--dtype=i16", "--shape=-1,3000"], &data).ok().stdout == rows);
     assert!(folder.rice_with(&["encode", "--dtype=i16"], &data).ok().stdout == line);
     assert!(folder.rice_with(&["decode", "--raw"], &rows).ok().stdout == data);
