@@ -86,7 +86,8 @@ const READ_BYTES: u64 = 4096;
 ///
 /// # Errors
 /// Returns a sentence if a file cannot be read, there is nothing to compress (files whose names no
-/// archive can hold do not count), or a candidate fails.
+/// archive can hold do not count), two files would have the same name in an archive, or a
+/// candidate fails.
 pub(super) fn measure(
     mut settings: Vec<Setting>,
     paths: &[PathBuf],

@@ -38,7 +38,7 @@ pub(super) struct Layout {
     blocks: Vec<Window>,
     /// Bytes of content in all blocks.
     pub(super) content: u64,
-    /// Bytes of all blocks, compressed with the control.
+    /// Bytes of all blocks, compressed with the control, and of their padding.
     compressed: u64,
     /// Bytes of the archive's header with its tables.
     pub(super) header: u64,
@@ -51,7 +51,7 @@ pub(super) fn options(block: u64, control: Coding, threads: usize) -> PackOption
 
 /// Returns layouts with zstd for each of these block sizes in bytes, and one with LZ4 for the first
 /// of them. There are none if the data is so large that they would take more than a small share of
-/// the time.
+/// the time, or has more than `MAX_BYTES`.
 ///
 /// # Errors
 /// Returns a sentence if a file cannot be read or packed.
@@ -118,7 +118,7 @@ impl Layout {
         spread(parts, self.content, size, bytes, seed)
     }
 
-    /// Compressed bytes per byte of content with the control, in all blocks.
+    /// Compressed bytes, with padding, per byte of content with the control, in all blocks.
     pub(super) fn density(&self) -> f64 {
         self.compressed as f64 / self.content.max(1) as f64
     }

@@ -93,7 +93,7 @@ pub(super) fn measure(
     })
 }
 
-/// Whole lines of the data, with their line feeds.
+/// Whole lines of the data, each with its line feed if it has one.
 struct Lines {
     /// Lines to train dictionaries with. Empty if `measured` has all lines of the data; then
     /// dictionaries are trained with `measured`, as the command does it.

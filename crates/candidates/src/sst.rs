@@ -122,7 +122,8 @@ struct Part {
 
 impl Sample {
     /// Reads blocks with about `wanted` bytes of content together: every n-th block of each file,
-    /// with about the same number of bytes for each. Puts the dictionaries into `store`.
+    /// or of at most `MAX_FILES` files, with about the same number of bytes for each. Puts their
+    /// dictionaries into `store`.
     fn read(set: &FileSet, store: &Store, wanted: u64) -> Result<Sample, String> {
         let mut sample =
             Sample { files: Vec::new(), blocks: Vec::new(), owners: Vec::new(), notes: Vec::new() };
@@ -238,8 +239,7 @@ impl Sample {
     }
 
     /// Makes a candidate that compresses the blocks again, with a separate dictionary for each file
-    /// if `size` is above 0. Returns `None` if dictionaries are wanted but cannot be trained for
-    /// any file.
+    /// if `size` is above 0. Returns `None` if dictionaries are wanted but none can be trained.
     fn again(
         &self,
         level: i32,

@@ -144,8 +144,8 @@ fn thin_out(arrays: &mut Vec<Array>, most: usize) {
     }
 }
 
-/// Returns the files among these paths, and the `.npy` and WAV files below the folders among them,
-/// which `linerate rice encode -r` encodes, without empty ones.
+/// Returns the files among these paths, and the `.npy` and WAV files below the folders among them
+/// that are not empty, which `linerate rice encode -r` encodes.
 fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut files = Vec::new();
     for path in paths {
