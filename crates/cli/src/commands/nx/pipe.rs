@@ -54,7 +54,7 @@ impl PipeArgs {
     /// be chosen.
     ///
     /// # Errors
-    /// Errors for sources that cannot be read or have no content.
+    /// Errors of measuring, for example because sources cannot be read or have no content.
     pub(crate) fn choose(
         &self,
         pipe: &Pipe,
