@@ -106,8 +106,8 @@ has_rocksdb() {
     printf '#include <rocksdb/c.h>\nint main(void) { return 0; }' | links -lrocksdb
 }
 
-# get_rocksdb-11 takes the library from Maven's rocksdbjni, which for Linux contains RocksDB and
-# exports its C and C++ interfaces, and the headers from the crate librocksdb-sys, which is
+# get_rocksdb-11 takes the library from Maven's rocksdbjni, whose libraries for Linux contain RocksDB
+# and export its C and C++ interfaces. It takes the headers from the crate librocksdb-sys, which is
 # downloaded and not built.
 rocksdb_11=11.8.1
 rocksdb_folder=${CARGO_TARGET_DIR:-$PWD/target}/rocksdb
