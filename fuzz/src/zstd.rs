@@ -125,8 +125,9 @@ pub fn zstd_stream(data: &[u8]) {
 /// Takes the bytes as the length of a dictionary (two bytes), the dictionary, and frames that use it.
 ///
 /// # Panics
-/// As [`zstd_frame`] and [`zstd_stream`], if the forms of a dictionary differ, or if a dictionary
-/// is refused that libzstd accepts.
+/// As [`zstd_frame`] and [`zstd_stream`]; if copied, placed and borrowed digests of the dictionary
+/// decode differently; or if the dictionary is refused although libzstd accepts it and [`agrees`]
+/// allows no difference.
 pub fn zstd_dictionary(data: &[u8]) {
     let Some((len, rest)) = data.split_first_chunk::<2>() else { return };
     let (bytes, src) = rest.split_at(rest.len().min(u16::from_le_bytes(*len).into()));

@@ -35,7 +35,8 @@ __device__ inline u64 check_start(const rice1_chunk &chunk, u32 least) {
   return RICE_OK;
 }
 
-// Returns what is wrong with a chunk of `samples` samples after the walk over its lengths, or RICE_OK.
+// Returns what is wrong with a chunk of `samples` samples after the walk over its segments,
+// or RICE_OK.
 __device__ inline u64 check_end_of_chunk(const rice1_chunk &chunk, u32 samples, const Index1Shared &shared) {
   u64 at = 4ull * shared.next;
   if (shared.status == RICE_OK && at != chunk.bytes) return status_of(at, RICE1_CHUNK_GOES_ON, RICE_CORRUPT);

@@ -17,7 +17,7 @@ function packages(platform = process.platform, arch = process.arch, isMusl = use
 function usesMusl() {
   const { report } = process;
   if (typeof report?.getReport !== 'function') return false;
-  // The report would look up the host names of open connections, which takes seconds.
+  // The report would look up the host names of open connections, which can take seconds.
   const before = report.excludeNetwork;
   report.excludeNetwork = true;
   try {

@@ -10,7 +10,7 @@ const { typed } = require('./errors.js');
 class ZstdDecompress extends Transform {
   #native;
   #chunkSize;
-  /** The callback of `_transform` while decoding waits until the reader wants more; else null. */
+  /** The callback of `_transform` while decoding pauses until the reader wants more; else null. */
   #waiting = null;
 
   constructor(options) {

@@ -40,7 +40,7 @@ pub struct PlanArgs {
     /// The pipe of the plan
     #[arg(long, default_value = "drive")]
     pipe: String,
-    /// Maximum predicted seconds of a command; slower ones are not run, except that of the winner
+    /// Maximum predicted seconds of a command; slower ones are not run, except the plan's own
     #[arg(long, default_value_t = 60.0)]
     max_encode: f64,
     #[command(flatten)]
@@ -199,7 +199,8 @@ impl Plan {
         let smallest = quick().max_by(|a, b| a.ratio().total_cmp(&b.ratio()));
         let compressing = quick().filter(|one| one.ratio() > 1.05);
         let fastest = compressing.max_by(|a, b| decode(a).total_cmp(&decode(b)));
-        // The winner always runs, however long it takes.
+        // The candidate whose command the plan prints runs even if it takes longer than
+        // `max_encode`.
         let winner = self.applied.map(|i| &self.candidates[i]).filter(|one| one.command.is_some());
         let mut chosen: Vec<(&Candidate, &'static str)> = Vec::new();
         for (one, why) in [(winner, "winner"), (smallest, "smallest"), (fastest, "fastest")] {

@@ -44,8 +44,8 @@
 //! ```
 //!
 //! Verdicts and output are those of zlib, also for damaged and truncated streams. There is one
-//! exception: a match beyond a window of less than 32 KiB is an error whatever the size of the
-//! output buffer.
+//! exception: with [`Options::window_bits`] below 15, a match that reaches back further than this
+//! window is an error whatever the size of the output buffer. [`BufferDecoder`] ignores the option.
 //!
 //! Untrusted input is safe: errors are typed, nothing is read or written outside the buffers, and
 //! memory is limited to the window and the output buffer, which [`Options::output_limit`] bounds.

@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 
 use crate::program::{FAILED, Folder, Run, files_below};
 
-/// A script that mounts a file system of `$1` bytes at `$2`, copies the content of `$3` to it, runs
-/// the remaining arguments as a command, and copies the file system's content to `$4`. It exits
-/// with the command's status, or with 99 if the command could not be started on the file system.
+/// A script that mounts a file system of `$1` bytes at `$2`, and copies the content of `$3` to it.
+/// Then it runs the arguments after `$4` as a command, and copies the file system's content to
+/// `$4`. It exits with the command's status, or with 99 if mounting or the first copy fails.
 const SCRIPT: &str = r#"
     mount -t tmpfs -o "size=$1" none "$2" && cp -R "$3/." "$2" || exit 99
     disk=$2 after=$4
@@ -21,7 +21,8 @@ const SCRIPT: &str = r#"
 "#;
 
 /// A script that mounts a file system at `$1`, copies the content of `$2` to it, makes it
-/// read-only, and runs the remaining arguments as a command. It exits as [`SCRIPT`] does.
+/// read-only, and runs the arguments after `$2` as a command. It exits with the command's status,
+/// or with 99 if anything before fails.
 const READ_ONLY: &str = r#"
     mount -t tmpfs none "$1" && cp -R "$2/." "$1" && mount -o remount,ro "$1" || exit 99
     shift 2

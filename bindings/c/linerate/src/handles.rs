@@ -46,8 +46,8 @@ pub(crate) struct Table<T> {
 
 struct Vacant {
     slots: Vec<u32>,
-    /// Number of slots that were ever used. They have the lowest indices. A chunk gets its memory
-    /// when its first slot is used.
+    /// Number of slots used so far, which have the lowest indices. A chunk is allocated when the
+    /// first of its slots is used.
     taken: u32,
 }
 

@@ -154,13 +154,14 @@ unsafe extern "C" fn delete_versioned(managed: *mut Versioned) {
     }
 }
 
-/// Frees the context of a tensor, and drops its reference to the owner of the memory.
+/// Frees the context of a tensor with its reference to the owner of the memory. Leaks both if the
+/// interpreter has ended.
 ///
 /// # Safety
 /// `context` is from `export`, and is not used any more.
 unsafe fn delete_context(context: *mut c_void) {
     // SAFETY: the caller passes a context of `export`, which boxed it. The reference to the owner
-    // is dropped below, while this thread is attached to the interpreter.
+    // is dropped only while this thread is attached to the interpreter.
     let mut context = Some(unsafe { Box::from_raw(context.cast::<Context>()) });
     if Python::try_attach(|_| drop(context.take())).is_none() {
         // The interpreter has ended, so there is no object to release: the context leaks.

@@ -154,9 +154,10 @@ struct Order<'f> {
     timed: Vec<(usize, &'f [u8])>,
 }
 
-/// Gives one connection all messages of a feed, timed. Several connections take turns, and each
-/// gets the six messages after those of the connection before, from the first again after the last
-/// of the feed. The last two of the six are timed.
+/// Returns the messages in the order in which they are encoded. One connection encodes all messages
+/// of the feed, timed. Several connections take turns. Each encodes six consecutive messages, the
+/// last two timed, and begins where the connection before it ended; after the last message of the
+/// feed comes the first.
 fn order(feed: &Feed, connections: usize) -> Order<'_> {
     let message = |number: usize| feed.messages[number % feed.messages.len()].as_slice();
     if connections == 1 {

@@ -26,7 +26,7 @@ impl Bits {
         self.bytes
     }
 
-    /// The bytes of a backward stream. Adds its end mark, a bit of 1 above all others.
+    /// The bytes of a backward stream. Adds its end mark, a bit of 1 after the last bit pushed.
     pub fn backward(mut self) -> Vec<u8> {
         self.push(1, 1);
         self.bytes

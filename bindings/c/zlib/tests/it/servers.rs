@@ -163,7 +163,8 @@ fn apache(program: &Path, level: u8, preload: Option<&Path>) -> Server {
     let modules = root.join("lib/apache2/modules");
     let command = |folder: &Path| {
         let mut command = Command::new(program);
-        // The libraries of the unpacked package.
+        // Folders such as usr/lib/x86_64-linux-gnu. The loader does not search those of an unpacked
+        // package.
         let libraries =
             fs::read_dir(root.join("lib")).expect("a folder").map(|entry| entry.expect("an entry").path());
         let libraries: Vec<_> = libraries.filter(|path| path.is_dir()).collect();

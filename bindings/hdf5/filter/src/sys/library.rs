@@ -117,7 +117,8 @@ impl Library {
             let of_type = |name| self.0.symbol::<OfType>(name).map(|get| get(datatype));
             let class = of_type(c"H5Tget_class").filter(|&class| class >= 0)?;
             let size = self.0.symbol::<SizeOfType>(c"H5Tget_size").map(|get| get(datatype))?;
-            // Other classes have no order, and HDF5 would record an error.
+            // Other classes need neither. `H5Tget_sign` fails for most of them, and HDF5 would put
+            // an error on its stack.
             let integer = class == INTEGER;
             let little = integer && of_type(c"H5Tget_order")? == LITTLE;
             let signed = integer && of_type(c"H5Tget_sign")? == TWOS_COMPLEMENT;

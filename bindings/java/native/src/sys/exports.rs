@@ -22,7 +22,8 @@ use crate::sys::env::Env;
 /// Version of the interface to the Java classes; equal to `Native.VERSION`.
 const VERSION: jint = 10;
 
-/// Result: the message is incomplete, or its event is dropped.
+/// Result: no payload, because the message is incomplete or `drop_events` names its event. Encoders
+/// return it for a message that is to be sent uncompressed.
 pub(super) const INCOMPLETE: jlong = -1;
 /// Result: the message or the stream has an error, which the native method `error` returns.
 pub(super) const ERROR: jlong = -2;

@@ -45,7 +45,7 @@ pub(crate) struct ClusterArgs {
     #[arg(short = 's', long, value_name = "SIZE", default_value = "8K", value_parser = size::parse)]
     size: u64,
 
-    /// Use tables of half the size: cold blocks decode faster, but blocks get up to 1 % larger
+    /// Use tables of half the size: cold blocks decode faster, but blocks get up to 1.3 % larger
     #[arg(long)]
     small_tables: bool,
 

@@ -54,7 +54,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     expect: Option<u64>,
 
-    /// Use tables of half the size: cold blocks decode faster, but blocks get up to 1 % larger
+    /// Use tables of half the size: cold blocks decode faster, but blocks get up to 1.3 % larger
     #[arg(long)]
     small_tables: bool,
 

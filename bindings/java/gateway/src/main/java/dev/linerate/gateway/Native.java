@@ -16,7 +16,11 @@ final class Native {
     /** Version of the interface between this class and the library. */
     static final int VERSION = 10;
 
-    /** Result in place of a length if the message is incomplete, or its event is dropped. */
+    /**
+     * Result in place of a length if there is no payload: the message is incomplete, or its event
+     * is one of {@link #dropEvents}. Encoders return it for a message that is to be sent
+     * uncompressed.
+     */
     static final int INCOMPLETE = -1;
     /**
      * Result in place of a length if the message or the stream has an error, which {@link #error}

@@ -17,7 +17,10 @@ public final class Bench {
     Path data;
     int shards = Integer.MAX_VALUE;
     int rounds = 5;
-    /** Number of open connections; 0 means the usual number of the shape. */
+    /**
+     * Number of connections: those open at a time, or, for "jda", those measured one after the
+     * other. 0 takes the default of the shape.
+     */
     int connections;
     /** The parts of the shape "messages" to measure. */
     List<String> only = List.of("whole", "live", "parsed");
