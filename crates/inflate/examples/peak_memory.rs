@@ -118,7 +118,7 @@ type Bits = (u32, u32);
 
 /// Deflate data of one final block, made while it is read.
 struct Block {
-    /// Makes some symbols. Returns their bits, and the number of bytes of content that they encode.
+    /// Makes some symbols. Returns their bits, and about how many bytes of content they encode.
     symbol: fn(&mut Noise) -> (Vec<Bits>, u64),
     /// The code of the end of the block, the first bit lowest.
     end: u32,

@@ -53,8 +53,9 @@ enum Stage {
     FixedSymbols,
     DynamicSymbols,
     /// [`BlockDecoder::left`] bytes of a match at [`BlockDecoder::distance`] remain, then come
-    /// symbols.
+    /// symbols of the fixed codes.
     FixedMatch,
+    /// Like [`Stage::FixedMatch`], but then come symbols of dynamic codes.
     DynamicMatch,
     End,
     Failed,
@@ -74,18 +75,19 @@ pub struct BlockDecoder {
     lengths: PackedLengths,
     /// Lengths of the code length code, three bits each.
     code_length_code: u64,
-    /// Bits that were read and not consumed, fewer than the next element needs.
+    /// Bits that were read from the input but belong to elements not decoded yet.
     buffer: u64,
     count: u8,
     stage: Stage,
     is_final: bool,
-    /// Whether the last block was stored and empty.
+    /// Whether the block whose header was read last is stored and empty.
     is_flush: bool,
     /// Number of blocks whose header was read, modulo 2^32.
     blocks: u32,
     /// Number of lengths read so far.
     at: u16,
-    /// Number of bytes left of a stored block or a match.
+    /// Number of bytes left of a stored block or a match. In [`Stage::CodeLengthCode`], the number
+    /// of lengths of the code length code.
     left: u16,
     distance: u16,
 }
@@ -177,7 +179,7 @@ impl BlockDecoder {
         self.buffer
     }
 
-    /// Returns whether the current or last block is the final one.
+    /// Returns whether the block that began last is the final one.
     pub fn is_final(&self) -> bool {
         self.is_final
     }
@@ -453,7 +455,8 @@ impl<U: Unit> Run<'_, U> {
         Ok(Stage::DynamicSymbols)
     }
 
-    /// Decodes literals and matches up to the end of the block.
+    /// Decodes literals and matches up to the end of the block, or up to a match for which the
+    /// output has too little room.
     fn symbols(&mut self, dynamic: bool) -> Result<Stage, Stop> {
         let codes = if dynamic { self.scratch.tables.codes() } else { FIXED };
         let (history, max_distance) = (self.history, self.max_distance);
@@ -508,10 +511,11 @@ pub(crate) struct Symbols<'a> {
 
 /// The place where the checked loop stopped.
 enum Checked {
-    /// It has decoded [`CHECKED_SYMBOLS`] symbols, and the block goes on.
+    /// The loop has decoded [`CHECKED_SYMBOLS`] symbols, and the block goes on.
     Going,
     BlockEnd,
-    /// It is at a match that is longer than the rest of the output buffer.
+    /// The loop has read a match that is longer than the rest of the output buffer, and has copied
+    /// nothing of it.
     Match {
         len: u16,
         distance: u16,

@@ -101,7 +101,7 @@ pub(crate) const fn too_long(offset: u64) -> Error {
     Error::new(Kind::Limit, offset, "the output is larger than the limit")
 }
 
-/// Returns the dictionary that a zlib header asks for.
+/// Returns the caller's dictionary as history, if it is the one that a zlib header asks for.
 fn required(dictionary: Option<&[u8]>, id: u32) -> Result<History<'_>> {
     let Some(dictionary) = dictionary else {
         return Err(Error::new(Kind::BadArgument, 2, "the zlib stream needs a preset dictionary"));

@@ -10,14 +10,17 @@ pub(crate) const DISTANCE_ROOT: u32 = 8;
 pub(crate) const SHORT_ROOT: u32 = if cfg!(feature = "small") { LITLEN_ROOT } else { 9 };
 /// Length of the longest code, in bits.
 pub(crate) const MAX_LEN: u32 = 15;
-/// Lengths of the shortest and the longest match, in bytes.
+/// Length of the shortest match, in bytes.
 pub(crate) const MIN_MATCH: usize = 3;
+/// Length of the longest match, in bytes.
 pub(crate) const MAX_MATCH: usize = 258;
 
-/// Upper bounds of the number of entries for a complete code, including subtables, as computed by
-/// zlib's `enough`: for 286 symbols with a primary table of 11 bits, and for 30 with 8 bits. A
-/// primary table of 9 bits needs fewer (852 entries), and so do the fixed codes.
+/// Maximum number of entries for a complete literal/length code of 288 symbols, including
+/// subtables, with a primary table of 11 bits, as computed by zlib's `enough 288 11 15`. The 286
+/// symbols of a block need two fewer; a primary table of 9 bits needs 852, and the fixed codes 512.
 pub(crate) const LITLEN_ENTRIES: usize = 2342;
+/// Maximum number of entries for a complete distance code of 30 symbols, including subtables, with
+/// a primary table of 8 bits, as computed by zlib's `enough 30 8 15`.
 pub(crate) const DISTANCE_ENTRIES: usize = 400;
 
 /// An entry of a decode table.
@@ -56,7 +59,7 @@ pub(crate) fn bits(entry: Entry) -> u32 {
     entry & 0xff
 }
 
-/// Returns the number of bits of the code in this table, or of index bits of the subtable.
+/// Returns the number of bits of the codes in this table, or of index bits of the subtable.
 #[inline(always)]
 pub(crate) fn code_bits(entry: Entry) -> u32 {
     entry >> 8 & 15
@@ -90,8 +93,8 @@ pub(crate) fn extra(entry: Entry, buffer: u64) -> usize {
     ((buffer & ((1 << bits(entry)) - 1)) >> code_bits(entry)) as usize
 }
 
-/// Returns how many literals precede the symbol of an entry: 0 or 1. The entry must not refer to a
-/// subtable.
+/// Returns how many literals precede the last symbol of an entry: 0 or 1. The entry must not refer
+/// to a subtable.
 #[inline(always)]
 pub(crate) fn before(entry: Entry) -> usize {
     usize::from(entry & PAIR != 0)

@@ -9,7 +9,7 @@ use crate::checksum::{adler32_combine, crc32_combine};
 use crate::options::{Format, Options};
 use crate::window::MAX_WINDOW_BITS;
 
-/// The part of header or trailer that comes next in the input.
+/// The part of a stream or gzip member that comes next in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// The first byte decides between zlib and gzip.
@@ -90,7 +90,7 @@ impl Container {
         self.is_gzip
     }
 
-    /// Continues with the data, after the dictionary.
+    /// Continues with the data, after the dictionary or after a header that was not read here.
     pub(crate) fn begin_data(&mut self) {
         (self.part, self.value) = (Part::Data, 0);
     }
@@ -142,7 +142,7 @@ impl Container {
         is_there.then_some((self.check, self.len))
     }
 
-    /// Continues with the trailer, after the deflate data.
+    /// Continues after the deflate data, with the trailer if the format has one.
     pub(crate) fn end_data(&mut self, format: Format) {
         self.part = match (format, self.is_gzip) {
             (Format::Deflate, _) => Part::End,
@@ -161,13 +161,14 @@ impl Container {
     /// number of bytes consumed, which is less than all only if the header or trailer has ended.
     ///
     /// # Errors
-    /// Returns [`Kind::Corrupt`] for a damaged header or trailer, and [`Kind::Limit`] for a window
-    /// that is too large. Offsets are in `src`.
+    /// Returns [`Kind::Corrupt`] for a damaged header or trailer, and [`Kind::Limit`] if a zlib
+    /// stream states a window above the limit. Offsets are in `src`.
     pub(crate) fn read(&mut self, src: &[u8]) -> Result<usize> {
         self.read_parts(src, |_, _| {})
     }
 
-    /// Like [`read`](Self::read), and passes the bytes of every part to `each`.
+    /// Like [`read`](Self::read), and passes each part's bytes to `each`, in several calls if `src`
+    /// divides the part.
     pub(crate) fn read_parts(&mut self, src: &[u8], mut each: impl FnMut(Part, &[u8])) -> Result<usize> {
         let mut at = 0;
         while !matches!(self.part, Part::Data | Part::Dictionary | Part::End) {
@@ -245,7 +246,7 @@ impl Container {
         }
     }
 
-    /// Processes a field of fixed length.
+    /// Checks or keeps the value of a field of fixed length, and goes on to the next part.
     fn field(&mut self, value: u32) -> core::result::Result<(), (Kind, &'static str)> {
         let corrupt = |message| Err((Kind::Corrupt, message));
         match self.part {
@@ -286,7 +287,7 @@ impl Container {
         Ok(())
     }
 
-    /// Continues with the part of a gzip member that follows `part`.
+    /// Continues with the part that follows `part` of a header or trailer.
     fn next_part(&mut self, part: Part) {
         let rows = [
             (flag::EXTRA, Part::ExtraLen),

@@ -27,7 +27,7 @@ impl CodeLength {
     }
 }
 
-/// The used symbols with their code lengths, in ascending order. Most symbols are unused.
+/// The used symbols of a block with their code lengths, in ascending order. Often most are unused.
 pub(crate) struct Lengths {
     list: [CodeLength; MAX_SYMBOLS],
     count: usize,

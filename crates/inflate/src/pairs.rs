@@ -7,17 +7,17 @@
 use crate::codes::{self, Entry, LITLEN_ROOT};
 use crate::tables::{Sorted, next};
 
-/// Size in bytes of the shortest input whose blocks get pairs. It has a few thousand symbols, which
-/// are worth the pass over the table.
+/// Minimum number of input bytes, from a block on, for which it may get pairs. They have a few
+/// thousand symbols, which are worth the pass over the table.
 pub(crate) const MIN_INPUT: usize = 4096;
 
-/// Number of the 2^[`LITLEN_ROOT`] indexes that must have two symbols, or the block gets no pairs.
+/// Minimum number of the 2^[`LITLEN_ROOT`] indexes that have two symbols in a block with pairs.
 const MIN_SHARE: u32 = 1 << (LITLEN_ROOT - 3);
 
 const END_OF_BLOCK: u16 = 256;
 
 /// Replaces literals in the primary table of literals and lengths by entries of two symbols if both
-/// codes fit. Returns false, and leaves the table unchanged, if there are too few of them.
+/// codes fit. Returns false, and leaves the table unchanged, if there would be too few pairs.
 pub(crate) fn fill(table: &mut [Entry], order: &Sorted) -> bool {
     let Some(shortest) = order.counts.iter().position(|&count| count > 0) else { return false };
     let shortest = shortest as u32;
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn each_pair_equals_two_entries_of_the_table_without_pairs() {
         let mut lengths = lengths();
-        // Other lengths complete the code.
+        // The symbols of further match lengths complete the code.
         let used: u32 = (0..286).map(|at| (lengths.get(at) > 0) as u32 * (1 << 15 >> lengths.get(at))).sum();
         let mut left = (1 << 15) - used;
         for symbol in 262..286 {

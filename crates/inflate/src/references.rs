@@ -4,7 +4,7 @@ use crate::block_decoder::{BlockDecoder, NO_STOP, Stop};
 use crate::scratch::Scratch;
 use crate::window::{FIRST_MARKER, History, WINDOW};
 
-/// Decodes the 32 KiB after a window whose bytes are unknown, into 16-bit units. The window is
+/// Decodes up to 32 KiB after a window whose bytes are unknown, into 16-bit units. The window is
 /// filled with markers for its places. The markers that appear in the output show which places
 /// matches refer to, directly or through copies.
 pub(crate) struct References {
@@ -26,7 +26,7 @@ impl References {
         References { blocks, scratch, units, len: WINDOW, is_done: true, is_known: false }
     }
 
-    /// Returns which of the 32 KiB before a block are referred to: see
+    /// Returns which of the 32 KiB before a block later matches refer to: see
     /// [`referred`](Self::referred).
     pub(crate) fn find(&mut self, blocks: BlockDecoder, src: &[u8]) -> Vec<bool> {
         self.begin(blocks);
@@ -34,12 +34,13 @@ impl References {
         self.referred()
     }
 
-    /// Begins before a block.
+    /// Begins anew with a decoder that is before a block.
     pub(crate) fn begin(&mut self, blocks: BlockDecoder) {
         (self.blocks, self.len, self.is_done, self.is_known) = (blocks, WINDOW, false, true);
     }
 
-    /// Returns whether the input so far is enough, or damaged.
+    /// Returns whether no more input is needed: 32 KiB are decoded, the data has ended, or it is
+    /// damaged.
     pub(crate) fn is_done(&self) -> bool {
         self.is_done
     }
@@ -62,8 +63,8 @@ impl References {
         self.is_done = !matches!(stop, Err(Stop::Exhausted));
     }
 
-    /// Returns which of the 32 KiB are referred to, oldest first. It returns all of them if this is
-    /// unknown because the data is damaged or incomplete.
+    /// Returns for each byte of the 32 KiB, oldest first, whether matches refer to it. If the data
+    /// is damaged or incomplete, they may refer to any byte, and all are true.
     pub(crate) fn referred(&self) -> Vec<bool> {
         let is_known = self.is_known && self.is_done;
         let mut referred = vec![!is_known; WINDOW];

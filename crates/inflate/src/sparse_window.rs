@@ -2,7 +2,7 @@
 
 use crate::window::WINDOW;
 
-/// Number of zeros in a row that a run may contain. Beginning another run takes as many bytes.
+/// Maximum number of zeros in a row within a run. The four bytes before another run cost as much.
 const LEAST_GAP: usize = 4;
 
 /// A window of up to 32 KiB, stored as runs of bytes between zeros.

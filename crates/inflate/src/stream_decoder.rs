@@ -37,7 +37,7 @@ pub struct StreamDecoder<'m> {
     position: u64,
     /// Number of bytes of output that the limit still allows.
     output_left: u64,
-    /// The error of the stream, which every later call returns.
+    /// The error of the stream, which later calls that decode return.
     failed: Option<Error>,
 }
 
@@ -79,7 +79,8 @@ impl<'m> StreamDecoder<'m> {
     /// member is not verified. Without one the block is the first of a member, which is verified.
     ///
     /// # Errors
-    /// Returns [`Kind::Limit`] if memory runs out.
+    /// Returns [`Kind::BadArgument`] for other window bits than 8 to 15, and [`Kind::Limit`] if
+    /// memory runs out.
     #[cfg(feature = "std")]
     pub(crate) fn before_block(options: Options, bit: u64, first: u8, window: Option<&[u8]>) -> Result<Self> {
         let mut decoder = Self::with_window(Window::new(options.window_bits)?, options);
@@ -236,8 +237,8 @@ impl<'m> StreamDecoder<'m> {
         Ok(Progress { read, written: 0, status })
     }
 
-    /// Decodes from `src` to `dst` until one of them or the stream ends. After [`Status::End`] it
-    /// does nothing.
+    /// Decodes from `src` to `dst` until one of them or the stream ends, or until a dictionary is
+    /// needed. After [`Status::End`] it does nothing.
     ///
     /// # Errors
     /// Returns [`Kind::Corrupt`] if the stream is damaged, and [`Kind::Limit`] if the output or the
@@ -402,7 +403,7 @@ impl<'m> StreamDecoder<'m> {
         Ok(true)
     }
 
-    /// Returns the window.
+    /// Returns the content of the window.
     #[cfg(feature = "std")]
     pub(crate) fn history(&self) -> History<'_> {
         self.window.history()

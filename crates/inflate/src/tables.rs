@@ -7,8 +7,8 @@ use crate::codes::{
 use crate::lengths::{CodeLength, Lengths, PackedLengths};
 use crate::pairs::{self, MIN_INPUT};
 
-/// Size in bytes below which an input gets tables of [`SHORT_ROOT`] bits, because its blocks have
-/// only a few hundred symbols.
+/// Number of input bytes, from a block on, below which its literal/length table has [`SHORT_ROOT`]
+/// bits. Such a block usually has only a few hundred symbols.
 const SHORT_INPUT: usize = 1024;
 const _: () = assert!(SHORT_INPUT <= MIN_INPUT);
 
@@ -92,8 +92,8 @@ const fn primary_bits(is_short: bool) -> u32 {
 pub(crate) static FIXED: Codes<'static> =
     Codes { tables: &FIXED_TABLES, lengths: &NO_LENGTHS, has_pairs: false, is_short: true };
 
-/// Placeholder for the lengths of the fixed codes. Lengths are only looked up for pairs and for
-/// codes longer than a primary table's index, and the fixed codes have neither.
+/// Placeholder for the lengths of the fixed codes. Lengths matter only for pairs and for codes
+/// longer than a primary table's index, and the fixed codes have neither.
 static NO_LENGTHS: PackedLengths = PackedLengths::new();
 
 static FIXED_TABLES: [Entry; DISTANCE_ENTRIES + (1 << SHORT_ROOT)] = {
@@ -165,8 +165,8 @@ impl Tables {
         &mut self.lengths
     }
 
-    /// Like [`prepare`](Self::prepare), in the middle of a block, because another stream may have
-    /// used the scratch in the meantime.
+    /// Like [`prepare`](Self::prepare), but fills the list itself. It is for the middle of a block,
+    /// because another stream may have used the scratch in the meantime.
     pub(crate) fn restore(&mut self, lengths: &PackedLengths, input_left: usize) -> Result<(), &'static str> {
         if self.are_built_from(lengths) {
             return Ok(());
@@ -180,7 +180,8 @@ impl Tables {
     }
 
     /// Builds the tables from `lengths`, unless they were last built from the same lengths. The
-    /// [list](Self::list) must hold the same lengths. `input_left` bounds the length of the block.
+    /// [list](Self::list) must hold the same lengths. `input_left` is the number of bytes that the
+    /// caller has of the rest of the input.
     ///
     /// # Errors
     /// Returns the first fault of the lengths, in the order of zlib's checks.
@@ -202,7 +203,8 @@ impl Tables {
             .ok_or("the distance code of a deflate block is invalid");
         self.is_short = input_left < SHORT_INPUT;
         let bits = primary_bits(self.is_short);
-        // An error of this code is reported first, and its order is needed below.
+        // An error of the literal/length code is reported before one of the distance code, and the
+        // pairs below need the order of its symbols.
         let litlen_root = order
             .fill(litlen, bits, litlen_lengths, 0, &codes::LITLEN)
             .ok_or("the literal/length code of a deflate block is invalid")?;
@@ -277,9 +279,9 @@ impl Sorted {
     }
 
     /// Builds the decode table of a canonical Huffman code: a primary table of at most `max_root`
-    /// bits, and subtables for longer codes. Symbols count from `first`. Returns the number of
-    /// index bits of the primary table, or `None` for an invalid code. Complete prefix codes, a
-    /// single code of one bit, and no codes at all are valid.
+    /// bits, and subtables for longer codes. Entry 0 of `entries` is that of symbol `first`.
+    /// Returns the number of index bits of the primary table, or `None` for an invalid code.
+    /// Complete prefix codes, a single code of one bit, and no codes at all are valid.
     pub(crate) fn fill(
         &mut self,
         table: &mut [Entry],
@@ -446,7 +448,7 @@ mod tests {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) % n
         };
-        // All of them take Miri more than half an hour.
+        // All 300 codes take Miri more than half an hour.
         for _ in 0..if cfg!(miri) { 2 } else { 300 } {
             // Splitting a random leaf gives a complete code of one more symbol.
             let mut lens = vec![0u8];

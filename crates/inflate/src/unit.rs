@@ -1,7 +1,7 @@
 //! Units of output: bytes, or 16-bit symbols, each of which is a byte or refers to a place in a
 //! window that is not known yet.
 
-/// A unit of output. The loops over symbols are compiled for both.
+/// A unit of output, `u8` or `u16`. The loops over a block's symbols are compiled for both.
 pub(crate) trait Unit: Copy + From<u8> {
     /// Two units, in memory order.
     type Pair: Copy;

@@ -54,7 +54,7 @@ impl<'m> Window<'m> {
         Ok(Window { memory: Memory::Growing(alloc::vec::Vec::new()), len: 0, at: 0, bits })
     }
 
-    /// Creates a window in memory of the caller, whatever that contains.
+    /// Creates an empty window in memory of the caller, whose earlier content does not matter.
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`] unless the length is a power of two from 256 bytes to 32 KiB.
@@ -178,10 +178,11 @@ impl<'w> History<'w> {
     }
 
     /// Returns `len` bytes that begin `back` bytes before the end, and `slack` arbitrary bytes
-    /// after them, if they are contiguous. `back` must be at most [`len`](Self::len).
+    /// after them, or `None` if the history has not all of them in one piece. `back` must be at
+    /// most [`len`](Self::len).
     #[inline(always)]
     pub(crate) fn contiguous(&self, back: usize, len: usize, slack: usize) -> Option<&'w [u8]> {
-        // The newest byte is the one before `at`, or the last one.
+        // The newest byte is before `at`, or is the last one of the buffer if `at` is 0.
         let start = self.at + self.bytes.len() - back;
         let start = if start >= self.bytes.len() { start - self.bytes.len() } else { start };
         if len <= back { self.bytes.get(start..start + len + slack) } else { None }
@@ -209,7 +210,7 @@ mod tests {
     /// Compares the window with a copy of all output.
     #[test]
     fn window_holds_the_last_bytes_of_the_output() {
-        // Miri takes minutes for the larger ones.
+        // Miri takes minutes for the larger windows.
         let sizes: &[u8] = if cfg!(miri) { &[8] } else { &[8, 11, 15] };
         for &bits in sizes {
             let size = 1 << bits;

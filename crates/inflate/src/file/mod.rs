@@ -23,8 +23,8 @@ const LOST: Error = Error::new(Kind::Read, 0, "the file could not be read again"
 ///
 /// * If you read from the beginning, other threads decode ahead: without an index one if `threads`
 ///   is 2, and `threads` together, as in [`parallel::decode`](crate::parallel::decode), if it is 3
-///   or more. With 0 or 1, or a file of at most 64 KiB, the reading thread decodes. Content and
-///   errors are the same for any number.
+///   or more. With 0 or 1, or a file of at most 64 KiB, the reading thread decodes. Without an
+///   index content and errors are the same for any number.
 /// * With an index, [seeking](Seek) goes to any position at once. From then on the reading thread
 ///   decodes, as [`Reader`] does. If you read from the beginning before any seek and `threads` is 2
 ///   or more, the file is decoded as in [`index::decode`](crate::index::decode): an index of
@@ -32,8 +32,8 @@ const LOST: Error = Error::new(Kind::Read, 0, "the file could not be read again"
 /// * Without an index, seeking forward decodes the data in between, and seeking back begins again.
 ///
 /// Zeros after a member are skipped; after them only another member may follow. With an index the
-/// content ends where that of the index does, which is before zeros or any other bytes that are not
-/// a member. An empty file has no content. Dropping a `GzipFile` waits for its threads.
+/// content ends before zeros or any other bytes that are not a member. An empty file has no
+/// content. Dropping a `GzipFile` waits for its threads.
 ///
 /// ```
 /// use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -71,10 +71,11 @@ enum Engine<R> {
 
 impl<R: Read + Seek + Send + 'static> GzipFile<R> {
     /// Opens a file, whose source must be at its beginning, because seeking back goes there. With
-    /// one thread this is the only use of [`Seek`].
+    /// 0 or 1 threads the source is sought only for that.
     ///
     /// # Errors
-    /// Returns [`Kind::Limit`] if memory runs out. The source is not read yet.
+    /// Returns no error at present; memory that runs out may become [`Kind::Limit`]. The source is
+    /// not read yet.
     pub fn new(source: R, threads: usize) -> io::Result<Self> {
         let engine = Engine::Serial(Box::new(Serial::new(source)?));
         Ok(GzipFile { engine, threads, position: 0, len: None, failure: None })

@@ -92,7 +92,8 @@ impl<R: Read> Serial<R> {
         (self.buffer, self.from, self.has_output) = (rest, 0, false);
     }
 
-    /// Skips zeros after a member. Returns whether another member follows.
+    /// Begins the first member, or skips zeros after a member and begins the next. Returns false at
+    /// the end of the file.
     fn begin_member(&mut self) -> io::Result<bool> {
         loop {
             self.fill()?;

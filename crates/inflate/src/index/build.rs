@@ -12,8 +12,8 @@ use crate::block_decoder::{NO_STOP, Progress, Status};
 use crate::references::References;
 use crate::stream::BUFFER;
 
-/// Minimum content between two points, in bytes. It exceeds the 32 KiB that are examined after each
-/// point.
+/// Minimum content between two points, in bytes. It exceeds the 32 KiB after a point in which
+/// matches that refer to its window are looked for.
 const LEAST_SPACING: u64 = 64 << 10;
 
 /// Decodes a file from its beginning, and adds points to its index.
@@ -83,9 +83,9 @@ impl Frontier {
         Ok(())
     }
 
-    /// Removes bytes that no match refers to from the last window.
+    /// Replaces bytes of the last window that no match refers to by zeros.
     fn thin(&self, index: &mut Index) {
-        // The last point may belong to a member after that window.
+        // The last point may be the beginning of a later member, which has no window.
         if let Some(point) = index.points.iter_mut().rev().find(|point| !point.is_member()) {
             point.thin(&self.references.referred());
         }

@@ -19,7 +19,7 @@ struct Cursor {
     walk: Walk,
     /// Index of the first point that has not been compared with the content yet.
     next: usize,
-    /// Whether the bytes after the content have been verified.
+    /// Whether the trailer after the content has been verified.
     is_verified: bool,
 }
 

@@ -141,7 +141,8 @@ fn read<R: Read>(
     }
     let count = rows.u32()?;
     let mut index = Index { points: Vec::new(), compressed_len, len, spacing, is_complete: true };
-    // The number of windows that precede each point's own window in the file.
+    // The number of windows before that of each point kept; the number of windows so far; and bit
+    // and offset of the point before.
     let (mut ordinals, mut windows, mut last) = (Vec::new(), 0, (0, 0));
     for i in 0..count {
         let (byte, offset) = (rows.u64()?, rows.u64()?);

@@ -15,7 +15,7 @@ use crate::buffer_decoder::BufferDecoder;
 use crate::options::{Format, Options};
 use crate::scratch::Scratch;
 
-/// The first bytes of a file. bgzip reads them as an index without entries.
+/// The first bytes of an index file. bgzip reads them as an index without entries.
 const START: [u8; 8] = [0; 8];
 /// The eight bytes after [`START`], for versions 0 and 1 of the format. Version 1, with a capital
 /// X, also counts lines.

@@ -11,7 +11,7 @@ use super::{Options, WINDOW};
 pub struct Point {
     pub(super) bit: u64,
     pub(super) offset: u64,
-    /// The content before the block, or `None` for the first block of a member.
+    /// The last content before the block, up to 32 KiB, or `None` for the first block of a member.
     pub(super) window: Option<SparseWindow>,
 }
 
@@ -89,7 +89,7 @@ impl Index {
         self.compressed_len
     }
 
-    /// Returns whether the whole file has been decoded. This is false only while a
+    /// Returns whether the index was made to the end of the file. This is false only while a
     /// [`Reader`](super::Reader) is making the index, and for the default index.
     pub fn is_complete(&self) -> bool {
         self.is_complete

@@ -13,9 +13,9 @@ use crate::stream::BUFFER;
 /// Reads of fewer bytes go through the buffer.
 const SHORT: usize = 4 << 10;
 
-/// The content of a gzip file, readable at any position. Decoding begins at the last point before
-/// the position, or continues from where it is if that is nearer. It holds the index, and less than
-/// 1 MiB besides.
+/// The content of a gzip file, readable at any position. Decoding begins at the last point up to
+/// the position, or continues from where it is if that is nearer. A reader holds the index, and
+/// less than 1 MiB besides.
 ///
 /// [The module](super) describes what is verified, and has an example.
 ///
@@ -39,7 +39,7 @@ impl<R: Read + Seek> Reader<R> {
     /// [`SeekFrom::End`] decodes everything.
     ///
     /// # Errors
-    /// Returns [`Kind::Limit`] if memory runs out.
+    /// Returns no error at present; memory that runs out may become [`Kind::Limit`].
     pub fn new(source: R, options: &Options) -> io::Result<Self> {
         let index = Index { spacing: options.spacing, ..Index::default() };
         Ok(Self::of(Content::new(source, index, Some(Frontier::new(options)?))))

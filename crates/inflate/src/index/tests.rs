@@ -24,7 +24,7 @@ fn gzip(level: i32, data: &[u8]) -> Vec<u8> {
     member(level, data, usize::MAX, DeflateFlush::NoFlush)
 }
 
-/// Name, a file with several hundred kilobytes of content, and the content.
+/// Name, a file with at most a megabyte of content, and the content.
 type File = (&'static str, Vec<u8>, Vec<u8>);
 
 fn files() -> &'static [File] {

@@ -20,11 +20,11 @@ use crate::codes::{
 use crate::unit::Unit;
 use crate::window::History;
 
-/// Number of bytes per step of a copy. A copy may write up to this many bytes past its end.
+/// Number of bytes per step of a copy. A copy may write up to two steps past its end.
 const STEP: usize = 16;
-/// Number of input bytes that an iteration may read.
+/// Maximum number of input bytes that an iteration reads.
 const INPUT_SLACK: usize = 16;
-/// Number of output units that an iteration may write.
+/// Maximum number of output units that an iteration writes.
 const OUTPUT_SLACK: usize = 5 + MAX_MATCH + 2 * STEP;
 
 /// Decodes symbols from `position` in `symbols.src` to `out[*at..]`, as far as the slack allows.
@@ -311,7 +311,7 @@ fn index(buffer: u64, bits: u32) -> usize {
     (buffer & ((1 << bits) - 1)) as usize
 }
 
-/// Returns the entry of a subtable.
+/// Returns the entry for `buffer` in the subtable that `entry` refers to.
 #[inline(always)]
 fn in_subtable(table: &[Entry], entry: Entry, buffer: u64) -> Entry {
     entry_at(table, value(entry) as usize + index(buffer, code_bits(entry)))
@@ -347,8 +347,8 @@ unsafe fn copy(to: *mut u8, distance: usize, length: usize) {
             copy_steps(from, to, length);
             return;
         }
-        // Multiplication makes the first step. After it, a multiple of the distance is at least as
-        // long as a step.
+        // Multiplication makes the first step. Later steps copy from a multiple of the distance
+        // back that is at least as long as a step.
         let first = if distance == 1 {
             REPEAT[1].wrapping_mul(u128::from(*from))
         } else {
@@ -389,8 +389,8 @@ static REPEAT: [u128; STEP] = {
     factors
 };
 
-/// Copies a match that begins in the history, `distance` units before `at`, and is there in two
-/// pieces or in other units.
+/// Copies a match that begins in the history, `distance` units before `at`, where
+/// [`History::contiguous`] finds no piece of it with enough slack, or units differ from bytes.
 ///
 /// # Safety
 /// `start` must have `at + length` units, and `distance - at` must be from 1 to the length of the
@@ -414,7 +414,8 @@ unsafe fn copy_history<U: Unit>(
     }
 }
 
-/// Copies `length` bytes in at least two steps of [`STEP`]. May copy up to one step too much.
+/// Copies `length` bytes in steps of [`STEP`], at least two. It also copies the bytes from `length`
+/// to the end of the last step.
 ///
 /// # Safety
 /// Both sides must have `length + STEP` bytes and at least two steps, and `to` must be at least a

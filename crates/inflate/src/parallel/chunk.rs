@@ -30,8 +30,8 @@ const MOST_GROWTH: usize = 1 << 20;
 /// Number of output units decoded in vain before a search gives up. Crafted data has apparent
 /// headers everywhere; ordinary data has one every few hundred bytes.
 const MOST_IN_VAIN: usize = 16 << 20;
-/// What trying a header counts towards [`MOST_IN_VAIN`]: it takes as long as decoding about this
-/// many units.
+/// Number of units of [`MOST_IN_VAIN`] that trying a header costs. It takes about as long as
+/// decoding them.
 const HEADER_COST: usize = 1 << 10;
 
 /// A piece of the input.
@@ -49,12 +49,12 @@ impl Piece {
 
 /// The place where a worker begins.
 pub(crate) enum Start<'i> {
-    /// It begins before the block at this bit of the input, after this window of an index. Without
-    /// a window nothing precedes the block.
+    /// The worker begins before the block at this bit of the input, after this window of an index.
+    /// Without a window the block is the first of its stream or member.
     Known(u64, Option<&'i SparseWindow>),
-    /// It begins at a block or member that it finds.
+    /// The worker searches for a block or member, and begins there.
     Search,
-    /// It begins nowhere and decodes nothing.
+    /// The worker decodes nothing, and leaves the piece to the calling thread.
     Skip,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Buffers {
 
 pub(super) struct Task<'i> {
     pub(super) piece: Arc<Piece>,
-    /// The piece after it.
+    /// The piece after `piece`.
     pub(super) next: Option<Arc<Piece>>,
     pub(super) start: Start<'i>,
     /// The worker stops before the first block that begins at this bit of the input or later. If it
@@ -91,15 +91,15 @@ pub(super) struct Task<'i> {
 
 /// The decoded data of a whole chunk, or of one gzip member in it.
 pub(super) struct Segment {
-    /// Offset in the input of its first byte.
+    /// Offset in the input of the first whole byte of the segment.
     pub(super) from: u64,
-    /// Offset in the input of the byte after its last.
+    /// Offset in the input after the last byte that the segment has read.
     pub(super) to: u64,
-    /// The decoder after it.
+    /// The decoder at the end of the segment.
     pub(super) blocks: BlockDecoder,
-    /// The range of its output bytes in the buffer.
+    /// The range of the segment's output in [`Buffers::plain`].
     pub(super) plain: Range<usize>,
-    /// Checksum of the output bytes.
+    /// Checksum of the output in `plain`.
     pub(super) check: u32,
 }
 
@@ -111,12 +111,12 @@ pub(super) struct Chunk {
     pub(super) is_gzip: bool,
     /// Whether the worker searched for a beginning.
     pub(super) has_searched: bool,
-    /// The place where it begins. Without one there are no segments. A [`Place::Dynamic`] may be a
-    /// block of any kind.
+    /// The place where the chunk begins, or `None` if it has no segments. A [`Place::Dynamic`] may
+    /// be a block of any kind.
     pub(super) start: Option<Place>,
     /// The window from an index, if one was used.
     pub(super) window: Option<KnownWindow>,
-    /// The units of the buffer with which the output of the first segment begins.
+    /// The range in [`Buffers::marked`] of the units with which the first segment's output begins.
     pub(super) marked: Range<usize>,
     pub(super) segments: Vec<Segment>,
     pub(super) buffers: Buffers,
@@ -205,13 +205,13 @@ pub(super) fn decode(memory: &mut Memory, task: Task) -> Chunk {
 /// The output of a chunk.
 struct Output {
     buffers: Buffers,
-    /// Number of units so far, including the window of markers; 0 if the window is known.
+    /// Number of units so far, including the window of markers; 0 if there is no such window.
     marked_len: usize,
     /// Index of the unit after the last marker.
     clean_from: usize,
     is_marked: bool,
     plain_len: usize,
-    /// Start of the bytes that matches may refer to.
+    /// Start of the bytes in `plain` that matches may refer to.
     plain_from: usize,
 }
 
@@ -495,8 +495,8 @@ impl Output {
         self.plain_from = self.plain_len;
     }
 
-    /// Continues with output in bytes if it is in units and the last 32 KiB of them have no marker.
-    /// Returns whether it does.
+    /// Continues with output in bytes if it is in units and the last 32,768 of them have no marker.
+    /// Returns whether it changes to bytes.
     fn leave_markers(&mut self) -> bool {
         if !self.is_marked || self.marked_len - self.clean_from < WINDOW {
             return false;

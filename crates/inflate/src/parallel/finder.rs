@@ -6,7 +6,8 @@
 //! members by their magic number. Fixed blocks have nothing to be recognized by, so there is no
 //! search for them, nor for final blocks.
 
-/// A place where a chunk may begin. Numbers count from the beginning of the input.
+/// A place where a chunk may begin. Numbers count from the beginning of a [`Finder`]'s bytes or, in
+/// the result of [`after`](Self::after), from the beginning of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// The position of a dynamic block's first bit.
@@ -31,7 +32,7 @@ impl Place {
 
 /// Number of bytes examined together: 48 bit positions.
 const STEP: usize = 6;
-/// Number of bytes that must follow a position.
+/// Minimum number of bytes left where the search examines [`STEP`] bytes.
 const LOOK_AHEAD: usize = 16;
 /// The highest bit of each byte.
 const HIGH: u64 = 0x8080_8080_8080_8080;

@@ -11,9 +11,11 @@ use super::link::{Next, Resolver, State, TRAILER, bytes_of};
 use crate::stream::Members;
 use crate::stream_decoder::DataEnd;
 
-/// Number of bytes decoded at a time at the beginning, so that short content takes little memory.
+/// Number of content bytes decoded at a time at the beginning, so that short content takes little
+/// memory.
 const FIRST_BUFFER: usize = 16 << 10;
-/// Number of bytes decoded at a time later. It far exceeds the window, which is copied each time.
+/// Maximum number of content bytes decoded at a time later. It far exceeds the window, which is
+/// copied each time.
 const BUFFER: usize = 256 << 10;
 
 /// The decoder of the stream. Everything before its position is decoded and written.
@@ -257,7 +259,7 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         }
         let mut first = &chunk.buffers.resolved[..chunk.marked.len()];
         for (i, segment) in chunk.segments.iter().enumerate() {
-            // A stored block's header precedes its data. It has been checked.
+            // The header of a stored block is before `segment.from`, and has been checked.
             let is_member = i > 0 || matches!(chunk.start, Some(Place::Member(_)));
             if is_member && self.members.decoder.position() < segment.from && !self.feed(segment.from)? {
                 return Ok(i);

@@ -1,6 +1,6 @@
-//! The state that passes from chunk to chunk: where one ends, and the window there. With it the
-//! worker of the next chunk replaces its markers by bytes. It resolves the window that it sends on
-//! first, so that each chunk waits only for 32 KiB of the previous one.
+//! The state that passes from chunk to chunk: where a chunk ends, and the window there. With it the
+//! worker of the next chunk replaces its markers by bytes. It begins with the window that it sends
+//! on, so that each chunk waits only for 32 KiB of the previous one.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -25,7 +25,8 @@ pub(super) enum Next {
 pub(super) struct State {
     pub(super) next: Next,
     pub(super) is_gzip: bool,
-    /// The last 32 KiB of output. Empty before a member, whose matches refer to nothing before it.
+    /// The last output, up to 32 KiB. Empty before a member, whose matches refer to nothing before
+    /// it.
     pub(super) window: Vec<u8>,
 }
 
@@ -59,10 +60,10 @@ impl Next {
     }
 }
 
-/// The window before a chunk from an index, without the bytes that no match refers to.
+/// The window before a chunk, from an index, and which of its bytes the chunk's matches refer to.
 pub(super) struct KnownWindow {
     pub(super) bytes: Vec<u8>,
-    /// Which of the 32 KiB matches refer to, oldest first.
+    /// Tells for each byte of the 32 KiB, oldest first, whether matches may refer to it.
     referred: Vec<bool>,
 }
 
@@ -158,7 +159,7 @@ impl Resolver {
         true
     }
 
-    /// Returns the window after `before`, units and bytes.
+    /// Returns the last 32 KiB of `before`, the bytes of the units `marked`, and `plain` in a row.
     pub(super) fn window(&self, before: &[u8], marked: &[u16], plain: &[u8]) -> Vec<u8> {
         let plain = &plain[plain.len().saturating_sub(WINDOW)..];
         let marked = &marked[marked.len().saturating_sub(WINDOW - plain.len())..];

@@ -137,7 +137,7 @@ pub struct DataEnd {
 /// Like [`decode`], for programs that read headers and trailers themselves. It begins after a
 /// header, and returns the end of the data, before its trailer. After the data of a gzip member it
 /// continues with the next member, as long as trailer and header are valid and take at most 1 MiB,
-/// and returns the end of the last. No byte read from `reader` is lost.
+/// and returns the end of the last member's data. No byte read from `reader` is lost.
 ///
 /// # Errors
 /// Returns the errors of [`decode`], and [`io::ErrorKind::InvalidInput`] for
@@ -201,7 +201,8 @@ fn decode_data_in<R: Read, W: Write>(
 
 /// Decides how the input is divided into pieces, and where their workers begin.
 pub(crate) trait Plan<'i> {
-    /// Returns the maximum output of a chunk in bytes. Markers may take the same amount of memory.
+    /// Returns the maximum size in bytes of a worker's buffer of output in bytes, and also of its
+    /// buffer of output in 16-bit units.
     fn share(&self) -> usize;
 
     /// Returns the size of the piece that begins at an offset of the input, at least one byte.
@@ -218,16 +219,16 @@ pub(crate) trait Plan<'i> {
 /// The ends of a chunk.
 pub(crate) struct Cut<'i> {
     pub(crate) start: Start<'i>,
-    /// The chunk ends before the first block that begins at this bit or later. If this is `None`,
-    /// it ends where a guess can begin.
+    /// The chunk ends before the first block that begins at this bit of the input or later. If this
+    /// is `None`, it ends after its piece, at the first block that a search could find.
     pub(crate) end: Option<u64>,
 }
 
 /// The outcome of a chunk.
 pub(crate) struct Outcome {
-    /// Whether its worker searched for its beginning.
+    /// Whether the worker searched for the beginning of the chunk.
     pub(crate) has_searched: bool,
-    /// Whether its output was used.
+    /// Whether output of the worker was used.
     pub(crate) is_hit: bool,
     /// Number of compressed bytes of the chunk.
     pub(crate) bytes_in: u64,
@@ -259,7 +260,7 @@ const AHEAD: usize = 2;
 /// Number of bytes read at a time if there are no workers.
 const READ: usize = 128 << 10;
 
-/// Decodes all input in pieces, unless there is only one piece.
+/// Decodes the input in pieces on several threads, or a single piece on the calling thread.
 fn in_pieces<'i, R: Read>(
     pieces: &mut Pieces<R>,
     join: &mut Join<impl FnMut(&[u8], Totals) -> io::Result<()>>,

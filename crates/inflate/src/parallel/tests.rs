@@ -60,7 +60,7 @@ fn assert_same(stream: StreamOptions, src: &[u8], threads: usize, sizes: &Sizes)
     one.1.is_ok()
 }
 
-/// Returns small streams of every kind.
+/// Returns small streams of all formats, some of them with other bytes after the end.
 fn small() -> Vec<(Format, Vec<u8>)> {
     static ALL: OnceLock<Vec<(Format, Vec<u8>)>> = OnceLock::new();
     ALL.get_or_init(make_small).clone()
@@ -117,7 +117,7 @@ fn small_streams_truncated_at_every_byte_fail_as_on_one_thread() {
 fn small_streams_with_a_bit_of_any_byte_flipped_end_as_on_one_thread() {
     for (format, src) in small().into_iter().step_by(7) {
         let mut src = src;
-        // A bit of every byte, and all bits of some.
+        // Two or three bits of every byte.
         for bit in (0..8 * src.len()).step_by(3) {
             src[bit / 8] ^= 1 << (bit % 8);
             let pieces = sizes(1 + bit % 97, 150 + bit % 50, SHARE);
@@ -139,7 +139,7 @@ fn output_limits_stop_as_on_one_thread() {
 
 type Named = (&'static str, Format, Vec<u8>);
 
-/// Returns streams of several hundred kilobytes.
+/// Returns streams with 150,000 bytes to 12 MB of content.
 fn large() -> Vec<Named> {
     static ALL: OnceLock<Vec<Named>> = OnceLock::new();
     ALL.get_or_init(make_large).clone()

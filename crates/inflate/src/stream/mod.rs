@@ -41,7 +41,8 @@ impl Members {
         StreamDecoder::new(options).map(Self::by)
     }
 
-    /// Decodes the gzip members of a file up to bytes that do not begin a member.
+    /// Creates a decoder of a file's gzip members that ends, without an error, at bytes that do not
+    /// begin another member.
     pub(crate) fn up_to_garbage(decoder: StreamDecoder<'static>) -> Self {
         Members { ends_at_garbage: true, ..Self::by(decoder) }
     }
@@ -59,7 +60,7 @@ impl Members {
         }
     }
 
-    /// Like [`new`](Self::new), after the first header.
+    /// Like [`new`](Self::new), for input that begins after the first header.
     pub(crate) fn after_header(options: Options) -> Result<Self> {
         let mut members = Self::new(options)?;
         members.decoder.skip_header();

@@ -17,9 +17,10 @@ use crate::options::{Format, Options};
 /// # Errors
 /// Reading fails with an [`io::Error`] whose source is an [`Error`](crate::Error) with an offset in
 /// compressed bytes. An input that is empty or ends within a stream gives
-/// [`io::ErrorKind::UnexpectedEof`], damage gives [`io::ErrorKind::InvalidData`], and a zlib stream
-/// with a preset dictionary [`io::ErrorKind::Unsupported`]. Content before the error is returned
-/// first, and every later read fails. An error of the reader does not end decoding.
+/// [`io::ErrorKind::UnexpectedEof`], damage gives [`io::ErrorKind::InvalidData`], a zlib stream
+/// with a preset dictionary [`io::ErrorKind::Unsupported`], and an exceeded limit
+/// [`io::ErrorKind::Other`]. Content before the error is returned first, and every later read
+/// fails. An error of the reader does not end decoding.
 pub struct Decoder<R> {
     reader: R,
     members: Members,

@@ -65,8 +65,9 @@ impl<W: Write> Decoder<W> {
     /// returns the writer.
     ///
     /// # Errors
-    /// Returns the errors of the writer, [`io::ErrorKind::InvalidData`] for damaged input, and
-    /// [`io::ErrorKind::UnexpectedEof`] if the input was empty or ended within a stream.
+    /// Returns the errors of the writer; [`io::ErrorKind::UnexpectedEof`] if the input was empty or
+    /// ended within a stream; and the other errors of [`read::Decoder`](crate::read::Decoder), if
+    /// decoding the remaining content finds one.
     pub fn finish(mut self) -> io::Result<W> {
         self.flush()?;
         self.members.check_end()?;
@@ -94,8 +95,8 @@ impl<W: Write> Decoder<W> {
 }
 
 impl<W: Write> Write for Decoder<W> {
-    /// Consumes all of `input`, except after an error, which the next call returns, and after the
-    /// end of a stream that is not gzip.
+    /// Consumes all of `input`, except after an error and after the end of a stream that is not
+    /// gzip. If some of `input` was consumed before the error, only the next call returns it.
     fn write(&mut self, input: &[u8]) -> io::Result<usize> {
         let mut read = 0;
         loop {

@@ -12,7 +12,8 @@ use crate::common::{Noise, compressed};
 
 const THREADS: [usize; 5] = [0, 1, 2, 3, 5];
 
-/// The first member is larger than the files that one thread decodes alone.
+/// Returns a file with zeros after members, and its content. The first member is larger than the
+/// files that one thread decodes alone.
 fn padded() -> (Vec<u8>, Vec<u8>) {
     members([3, 0, 200_000, 17])
 }
