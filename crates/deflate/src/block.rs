@@ -45,7 +45,7 @@ use crate::levels::SESSION_MAX_LAZY;
 use crate::levels::SHORT;
 use crate::{FastScratch, Level, Scratch, ScratchMut};
 
-/// Size of a block of level 1, in bytes of input.
+/// Number of bytes of input after which level 1 ends a block. The last match may go past them.
 const FAST_BLOCK: usize = 64 << 10;
 
 /// Size in bytes of calls, history included, up to which level 2 uses the small hash table, which
@@ -66,7 +66,7 @@ const STORED_MAX: usize = 65_535;
 #[cfg(feature = "alloc")]
 const QUICK_SYMBOLS: u32 = 1024;
 
-/// Size of the pieces in which a message is encoded, in bytes.
+/// Maximum size of the pieces in which a message is encoded, in bytes.
 #[cfg(feature = "alloc")]
 pub(crate) const PIECE: usize = 32 << 10;
 
@@ -126,7 +126,7 @@ pub(crate) fn encode(
     output.store_run(call.buffer.len())
 }
 
-/// Level 1: one pass with built-in trees. Blocks that do not shrink are stored.
+/// Level 1: one pass with built-in or fitted trees. Blocks that do not shrink are stored.
 fn fast(tier: Tier, work: &mut FastState, output: &mut Output<'_, '_>) -> Result<()> {
     let Call { buffer, history, .. } = *output.call;
     let mut rebased = RebasedBuffer::begin::<Small, _>(buffer, &mut work.table);
@@ -338,8 +338,8 @@ fn chained(
 }
 
 /// Returns whether `len` is at least [`MIN_SHORT`] and fewer than a quarter of the `len` bytes of
-/// the tokens are in matches, as in 16-bit images and signals. Text, programs and tables have more
-/// than half of their bytes in matches.
+/// the tokens are in matches, as in 16-bit images and signals. Text, programs and tables usually
+/// have more than half of their bytes in matches.
 fn is_literal_heavy(tokens: &Tokens, len: usize) -> bool {
     let matched: usize =
         (3..).zip(&tokens.firsts[256..]).map(|(length, &count)| length * usize::from(count)).sum();
@@ -507,7 +507,7 @@ impl<'s> Coder<'s> {
 /// A block whose header has been written.
 struct BegunBlock {
     is_fixed: bool,
-    /// End of its bytes in the buffer.
+    /// End of the block's bytes in the buffer.
     end: usize,
     /// Bit position of the output after the block.
     position: u64,

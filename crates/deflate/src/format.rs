@@ -44,7 +44,7 @@ pub enum Level {
     /// One pass over the data, with one of seven built-in pairs of trees, or with trees fitted to a
     /// sample of the block where none of these suits.
     Fast = 1,
-    /// Trees built for each block. The default.
+    /// Trees built for each block, or the fixed trees if those make it no larger. The default.
     #[default]
     Default = 2,
     /// Like [`Default`](Self::Default), with two match candidates per position.
@@ -58,9 +58,9 @@ pub enum Level {
     /// Lazy matching over the longest hash chains. Looks two positions ahead before it takes a
     /// match.
     Deepest = 7,
-    /// Near-optimal parsing: the cheapest path through all matches of a block, found by binary
-    /// trees. About as small as libdeflate's level 10. The first call with a
-    /// [`Scratch`](crate::Scratch) allocates another 7 MiB. Sessions, and builds without the
+    /// Near-optimal parsing: the cheapest path through the matches that binary trees find in a
+    /// block. About as small as libdeflate's level 10. The first call at this level or the next
+    /// with a [`Scratch`](crate::Scratch) allocates another 7 MiB. Sessions, and builds without the
     /// feature `alloc`, search as [`Deepest`](Self::Deepest) does.
     Optimal = 8,
     /// Like [`Optimal`](Self::Optimal), with more candidates, and up to ten parses of a block while

@@ -37,8 +37,8 @@ const RESERVED: u8 = 0xe0;
 /// The compression method deflate (CM).
 const DEFLATE: u8 = 8;
 
-/// Maximum length of a name or comment, in bytes. A longer one, which no file system accepts as a
-/// name, is read and dropped.
+/// Maximum length of a name or comment, in bytes. A longer text is read and dropped; common file
+/// systems do not accept it as a name.
 const MAX_TEXT: usize = 1024;
 
 /// The fields of a header. An absent field is `None`, 0 or empty.
@@ -154,7 +154,7 @@ impl Header {
 }
 
 /// Iterates over the subfields of an extra field, as identifier and data (RFC 1952, section
-/// 2.3.1.1). Ends at a damaged one.
+/// 2.3.1.1). Ends at a damaged subfield.
 fn subfields(extra: &[u8]) -> impl Iterator<Item = ([u8; 2], &[u8])> {
     let mut rest = extra;
     core::iter::from_fn(move || {

@@ -2,12 +2,12 @@
 //! `deflate.c`.
 //!
 //! Levels 4 to 7 parse lazily over hash chains, as zlib's `deflate_slow` does: see `kernel/lazy`
-//! and `kernel/chains`. Levels 8 and 9 look for the cheapest path through all matches: see
+//! and `kernel/chains`. Levels 8 and 9 look for the cheapest path through the matches found: see
 //! `block/optimal`.
 
 use crate::format::Level;
 
-/// Search parameters of levels 4 to 7.
+/// Search parameters of lazy matching.
 #[derive(Clone, Copy)]
 pub(crate) struct Search {
     /// A match of this length or longer is taken at once. A shorter one gives way to a better match
@@ -19,9 +19,9 @@ pub(crate) struct Search {
     pub(crate) max_chain: u32,
 }
 
-/// After a match of at least this length, the search at the next position tries a quarter of the
-/// candidates; after a shorter match, half of them. zlib has a `good_length` for each level; here
-/// all levels share one.
+/// A search for a match that is longer than this or a greater length tries a quarter of the
+/// candidates; one that has to exceed a shorter length, half of them. zlib has a `good_length` for
+/// each level; here all levels share one.
 pub(crate) const GOOD_LENGTH: usize = 24;
 
 /// [`Search::max_lazy`] of sessions at levels 2 and 3.

@@ -1,7 +1,7 @@
 //! Stateless deflate (RFC 1951), zlib (RFC 1950) and gzip (RFC 1952) encoding.
 //!
-//! Each call compresses its input independently of earlier calls, so the only state per connection
-//! is a [`Stream`] of 16 bytes. Working memory ([`Scratch`]) is per thread.
+//! [`Stream::encode`] compresses its input independently of earlier calls, so the only state per
+//! connection is a [`Stream`] of 16 bytes. Working memory ([`Scratch`]) is per thread.
 //!
 //! ```
 //! use linerate_deflate::{bound, finish_bound, Format, Level, Scratch, Stream};

@@ -181,7 +181,8 @@ pub struct Session {
     /// message makes them again.
     memory: Box<[u16]>,
     dictionary: Option<Arc<Dictionary>>,
-    /// Number of bytes of dictionary and messages so far, modulo 2^32.
+    /// Number of bytes of dictionary and messages since the beginning or the last
+    /// [`forget`](Self::forget), modulo 2^32.
     position: u32,
     /// Number of bytes of the ring in use.
     filled: u16,

@@ -23,7 +23,7 @@ pub(super) struct Division {
     /// Index of each piece's symbol counts in `symbols`.
     places: [u8; MAX_PIECES],
     symbols: [Frequencies; MAX_PIECES],
-    /// Scratch for the symbols of two blocks.
+    /// Working memory for the summed symbols of two blocks.
     joined: Frequencies,
 }
 
@@ -55,7 +55,7 @@ impl Division {
         });
     }
 
-    /// Cuts the span into pieces with equal numbers of steps.
+    /// Cuts the span into pieces with equal numbers of steps, or fewer in the last.
     fn cut(&mut self, span: &Span, end: usize) {
         let most = span.steps_to(end).div_ceil(MAX_PIECES).max(MIN_PIECE);
         let mut at = 0;

@@ -1,6 +1,6 @@
 //! Levels 8 and 9: near-optimal parsing, as in libdeflate and zopfli.
 //!
-//! The input is processed in spans. For each span, all matches are found first. A first parse finds
+//! The input is processed in spans. For each span, the matches are found first. A first parse finds
 //! the cheapest path through them by the costs of the last block written, or by a guess.
 //! [`Division`] cuts the path into pieces and joins neighbours into blocks. Each block is parsed
 //! again by the costs of its own symbols: once at level 8, and at level 9 until another parse gains
@@ -22,10 +22,10 @@ use crate::kernel::span::{Gather, Gathered, Span};
 use crate::kernel::trees::PlanTrees;
 use crate::levels::Effort;
 
-/// Size in bytes of spans up to which level 9 parses each block a second time, starting from the
+/// Size in bytes of spans up to which level 9 repeats the parses of each block, starting from the
 /// costs of the fixed trees.
 const SHORT: usize = 16 << 10;
-/// In a longer span, level 9 parses a block a second time only if it has at most this many
+/// In a longer span, level 9 repeats the parses of a block only if it has at most this many
 /// different literals.
 const FEW_LITERALS: usize = 3;
 /// Another pass follows if the last one gained more than one bit in 2^`MIN_GAIN`.
@@ -55,7 +55,7 @@ struct Block<'a> {
     bytes: &'a [u8],
     /// Start of the block in the span.
     first: usize,
-    /// End of its matches in the span's list of matches.
+    /// End of the block's matches in the span's list of matches.
     matches_end: usize,
 }
 

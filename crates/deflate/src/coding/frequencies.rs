@@ -83,7 +83,7 @@ impl Frequencies {
 
     /// Returns the counts divided by a power of two and rounded up, so that they add up to less
     /// than 2^16 - 1 and no symbol that occurs is lost. `symbols` is the number of literals and
-    /// lengths, which is no less than that of distances, and at least 2^14.
+    /// lengths: no less than the number of distances, and at least 2^14.
     #[cold]
     pub(crate) fn reduced(&self, symbols: u32) -> Frequencies {
         let shift = (symbols >> 14).ilog2();

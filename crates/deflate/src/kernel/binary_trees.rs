@@ -1,6 +1,6 @@
 //! Binary trees of the positions in the window, one for each hash of 4 bytes, for levels 8 and 9. A
-//! search finds the nearest match of each length. LZMA's `bt4` and libdeflate's `bt_matchfinder`
-//! are of this kind.
+//! search finds the nearest match of each length among the candidates that it tries. LZMA's `bt4`
+//! and libdeflate's `bt_matchfinder` are of this kind.
 //!
 //! A tree is ordered by the bytes at its positions, and a parent is newer than its children. A new
 //! position becomes the root: the old tree is split, along the path to the place where the new

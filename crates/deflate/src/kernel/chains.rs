@@ -194,7 +194,7 @@ impl<'a, const TWICE: bool> Chains<'a, false, TWICE, true> {
             return;
         }
         let words = self.heads.len() + self.gaps.len() + self.heads_3.len();
-        // The tables have fewer cache lines than the message has positions.
+        // True if the tables have fewer cache lines than the message has positions.
         if words / (CACHE_LINE / 2) < buffer.len() {
             for words in [&*self.heads, &*self.gaps, &*self.heads_3] {
                 for line in words.chunks(CACHE_LINE / 2) {

@@ -46,7 +46,7 @@ pub(crate) struct Cheapest<'a> {
     pub(crate) span: &'a mut Span,
     /// Start of the block, as an offset in its [`Span`].
     pub(crate) first: usize,
-    /// End of its matches in the span's list of matches.
+    /// End of the block's matches in the span's list of matches.
     pub(crate) matches_end: usize,
     pub(crate) costs: &'a Costs,
 }

@@ -92,7 +92,6 @@ fn emit_tight(tokens: &[u32], tables: &Tables, bits: &mut BitWriter<'_>) -> Resu
     Ok(())
 }
 
-/// Writes the end of the block.
 pub(crate) fn end_block(tables: &Tables, bits: &mut BitWriter<'_>) {
     bits.put_or_count(u64::from(tables.end_of_block >> 8), tables.end_of_block & 0xff);
 }
@@ -112,7 +111,7 @@ mod tests {
             x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (x >> 8) as usize % n
         };
-        // With codes of up to 20 and 15 bits a pair takes up to 96 bits.
+        // A token takes up to 20 + 28 bits, so a pair takes up to 96.
         for longest in [3, 8, 15] {
             let mut tables = Tables::new();
             for entry in &mut tables.firsts {

@@ -105,7 +105,7 @@ impl<'a> Indexed<'a> {
 
 impl Indexed<'_> {
     /// Prefetches the candidates in the history for every [`FETCH_STEP`]th position of a short
-    /// message.
+    /// message, or the whole history if its window is small.
     pub(crate) fn fetch(&self, buffer: &[u8]) {
         if buffer.len() > MAX_FETCHED || self.history.len() == 0 {
             return;
@@ -159,7 +159,7 @@ impl Finder for Indexed<'_> {
     unsafe fn find<I: Isa, const FAR: bool>(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found {
         let origin = buffer.as_ptr();
         // A candidate must be at least 4 bytes before the message, because a match in the history
-        // ends with it.
+        // ends where the message begins.
         let reach = self.history.len().min(self.window.saturating_sub(at)).saturating_sub(MIN_MATCH - 1);
         // SAFETY: as above; the offsets used are below `at`, and 4 bytes are readable anywhere in
         // the history.
@@ -190,7 +190,8 @@ impl Finder for Indexed<'_> {
 }
 
 impl Indexed<'_> {
-    /// Returns the longest of the matches, and the nearest among equals.
+    /// Returns the longest of the matches if it is longer than `shorter`. Among equals of less than
+    /// 16 bytes it is the nearest.
     ///
     /// # Safety
     /// The CPU must support the tier that `I` is for.

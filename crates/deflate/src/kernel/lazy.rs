@@ -1,8 +1,8 @@
 //! Lazy matching, as in zlib's `deflate_slow` (RFC 1951, section 4), for levels 4 to 7, sessions,
 //! and level 3 where matches of 3 bytes pay. It turns bytes into tokens, one position at a time.
 //!
-//! A match is taken only after the next position has been searched: a longer match there costs one
-//! more literal. Candidates come from a [`Finder`].
+//! A match shorter than `max_lazy` is taken only after the next position has been searched: a
+//! longer match there costs one more literal. Candidates come from a [`Finder`].
 
 use linerate_core::Tier;
 
@@ -20,8 +20,8 @@ use crate::coding::token::Tokens;
 const MAX_PUT_OFF: usize = 56;
 const _: () = assert!(MAX_PUT_OFF / 2 + 3 <= crate::coding::token::SLACK);
 
-/// Number of positions inserted at the end of a match. The earlier ones are found at the source of
-/// the match.
+/// Number of positions that are inserted at the end of a match if the finder does not need every
+/// position. The earlier positions are found at the source of the match.
 const INSIDE: usize = 4;
 
 /// Number of positions at the end of a match that are inserted into all tables.
@@ -61,8 +61,8 @@ impl Found {
 
 /// A match finder over one buffer.
 pub(crate) trait Finder {
-    /// Whether it needs every position. If not, only the last [`INSIDE`] positions of a match are
-    /// inserted.
+    /// Whether the finder needs every position. If not, only the last [`INSIDE`] positions of a
+    /// match are inserted, besides those that were searched.
     const INSERTS_ALL: bool;
     /// Whether a match may also give way to one that begins two positions later.
     const LOOKS_TWICE: bool;
@@ -95,7 +95,7 @@ pub(crate) trait Finder {
         unsafe { self.insert(buffer, at) }
     }
 
-    /// Inserts position `at`. Returns the longest match there if it is longer than `shorter`.
+    /// Inserts position `at`. Returns the longest match found there if it is longer than `shorter`.
     ///
     /// # Safety
     /// See [`insert`](Self::insert). With `FAR`, more than [`MAX_MATCH`] + 8 bytes must follow
@@ -201,6 +201,7 @@ struct Steps<'a, F> {
 
 impl<F: Finder> Steps<'_, F> {
     /// Parses until a token begins at `until` or later, or the parse ends for another reason.
+    ///
     /// # Safety
     /// Positions below `until` must have 4 bytes, or with `FAR` [`NEAR_END`]; the CPU must support
     /// the tier that `I` is for.

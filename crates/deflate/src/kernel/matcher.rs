@@ -15,7 +15,7 @@
 /// The geometry of a hash table: 2^`BITS` buckets of `WAYS` positions, newest first.
 pub(crate) trait Buckets {
     const BITS: u32;
-    /// 1 or 2.
+    /// Number of positions in a bucket: 1 or 2.
     const WAYS: usize;
     /// Whether three positions near the end of a match are inserted rather than one, and data with
     /// few matches is parsed again for matches of 3 bytes.

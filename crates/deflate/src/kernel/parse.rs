@@ -63,9 +63,9 @@ impl<B: Buckets> Kernel for Parse<'_, '_, B> {
 pub(crate) struct Parsed {
     /// The position reached.
     pub(crate) end: usize,
-    /// Whether it stopped at incompressible data.
+    /// Whether the parse stopped at incompressible data.
     pub(crate) incompressible: bool,
-    /// Whether it found no match and stopped at incompressible data.
+    /// Whether the parse found no match and stopped at incompressible data.
     pub(crate) incompressible_throughout: bool,
 }
 

@@ -305,9 +305,8 @@ pub(crate) unsafe fn extend(
     length
 }
 
-/// Inserts the position 2 bytes before `next`, the end of a match: the one position inside a match
-/// that is worth inserting. With [`Buckets::THOROUGH`] also inserts the positions 3 bytes and 1
-/// byte before `next`.
+/// Inserts the position 2 bytes before `next`, the end of a match. With [`Buckets::THOROUGH`] also
+/// inserts the positions 3 bytes and 1 byte before `next`.
 ///
 /// # Safety
 /// As for [`Probe::new`], with a probe at `next`.

@@ -1,5 +1,5 @@
-//! A span of the input with all its matches, and the path through it that a near-optimal parse
-//! takes (levels 8 and 9).
+//! A span of the input with the matches found in it, and the path through it that a near-optimal
+//! parse takes (levels 8 and 9).
 
 use core::hint::select_unpredictable;
 
@@ -12,7 +12,7 @@ use crate::coding::costs::NO_DISTANCE;
 use crate::coding::frequencies::Frequencies;
 use crate::coding::token::{NONE, distance_symbol};
 
-/// Size of a span in bytes. Its last match may go past this end.
+/// Maximum size of a span in bytes. Its last match may go past this end.
 const SPAN: usize = 256 << 10;
 /// Maximum number of positions of a span.
 const POSITIONS: usize = SPAN + MAX_MATCH;

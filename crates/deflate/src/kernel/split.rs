@@ -53,7 +53,7 @@ impl Kernel for Join<'_> {
 /// One bit in the unit of [`bits`].
 pub(crate) const ONE: u64 = log2::ONE as u64;
 
-/// Returns the entropy of the symbols, without extra bits.
+/// Returns the entropy of the symbols without extra bits, in units of 1 / [`ONE`] bit.
 #[inline(always)]
 pub(crate) fn bits(freqs: &Frequencies) -> u64 {
     entropy(&freqs.litlens) + entropy(&freqs.distances)

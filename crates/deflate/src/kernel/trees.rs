@@ -44,7 +44,7 @@ impl Trees {
         }
     }
 
-    /// Begins a block with the last piece.
+    /// Makes the counts of the last piece the counts of another block.
     pub(crate) fn begin_at_piece(&mut self) {
         core::mem::swap(&mut self.freqs, &mut self.piece);
     }

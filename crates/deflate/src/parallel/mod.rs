@@ -29,8 +29,8 @@ use self::pipeline::{Job, JobSizes};
 use crate::checksum::{ADLER32_START, CRC32_START, adler32, adler32_combine, crc32, crc32_combine};
 use crate::{Format, Level, Result, Scratch, Stream, bound, finish_bound, flush_bound};
 
-/// Size of a job in bytes, unless one block is larger. It is large enough that waking a thread
-/// costs little compared with the work.
+/// Maximum size of a job in bytes, unless one block is larger. It is large enough that waking a
+/// thread costs little compared with the work.
 const JOB: usize = 512 << 10;
 /// Largest match distance (RFC 1951, section 3.2.5).
 const HISTORY: usize = 32 << 10;
@@ -64,7 +64,7 @@ pub struct Options {
     /// Number of compressing threads, besides the calling one, which reads and writes. With 0 or 1,
     /// or if the input is a single job, the calling thread does everything. Default: 1.
     pub threads: usize,
-    /// Input of one stateless call, in bytes, at least 1. [`Container::Bgzf`] uses at most 65,280.
+    /// Input of a block, in bytes, at least 1. [`Container::Bgzf`] uses at most 65,280.
     /// Default: 512 KiB.
     ///
     /// Memory is about 2 x `threads` x the greater of `block_size` and 512 KiB, plus 4 MiB or four
@@ -154,7 +154,7 @@ pub fn compress<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> i
 }
 
 /// Like [`compress`], and calls `progress` on the calling thread after each job that was written
-/// (512 KiB of input, or a block) and at the end.
+/// (up to 512 KiB of input, or a larger block) and at the end.
 ///
 /// # Errors
 /// Returns the errors of [`compress`].

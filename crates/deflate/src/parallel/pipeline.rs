@@ -19,7 +19,7 @@ pub(super) struct JobSizes {
     /// Number of jobs that exist besides one for each worker. These jobs are read and waiting, or
     /// compressed and not written yet.
     pub(super) ahead: usize,
-    /// Input of a job. The last job may have less.
+    /// Maximum input of a job. The last job may have less, and with `rsyncable` any job.
     pub(super) input: usize,
     /// Number of bytes before a job that the job may refer to.
     pub(super) history: usize,
