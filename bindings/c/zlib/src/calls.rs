@@ -267,7 +267,7 @@ pub(crate) fn set_header(state: &State, is_null: bool) -> Result<c_int, Settings
 }
 
 /// Inserts the lowest `count` bits of `value` into the output. Returns a stream error unless the
-/// stream is raw and has not ended, and a buffer error for more than 16 bits or without space.
+/// stream is raw and has not ended, and a buffer error if `count` is not 0 to 16 or space is short.
 pub(crate) fn prime(state: &mut State, count: c_int, value: c_int) -> c_int {
     let encoder = &mut state.encoder;
     if encoder.settings().container() != Container::Raw || encoder.progress() == Progress::Ended {

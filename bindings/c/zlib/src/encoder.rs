@@ -27,8 +27,9 @@ const MANY_MESSAGES: u8 = 3;
 /// drops the index.
 const MAX_MESSAGE: usize = 32 << 10;
 
-/// `Z_BINARY` and `Z_TEXT`.
+/// `Z_BINARY`.
 const BINARY: c_int = 0;
+/// `Z_TEXT`.
 const TEXT: c_int = 1;
 /// Number of bytes inspected to tell text from binary data.
 const SAMPLE: usize = 4 << 10;
@@ -203,8 +204,8 @@ impl Encoder {
         }
     }
 
-    /// Writes the header. No output may be waiting. `checksum` is that of the dictionary, if there
-    /// is one. For zlib and gzip it is then set to its initial value.
+    /// Writes the header. No output may be waiting. `checksum` is the dictionary's Adler-32, if
+    /// there is a dictionary. For zlib and gzip it is then set to its initial value.
     pub(crate) fn begin(&mut self, checksum: &mut c_ulong) {
         self.progress = Progress::Open;
         match self.settings.container() {

@@ -16,9 +16,11 @@ pub(crate) enum Container {
 
 /// `Z_DEFLATED`.
 const DEFLATED: c_int = 8;
-/// The strategies `Z_HUFFMAN_ONLY`, `Z_RLE` and `Z_FIXED`.
+/// The strategy `Z_HUFFMAN_ONLY`.
 const HUFFMAN_ONLY: c_int = 2;
+/// The strategy `Z_RLE`.
 const RLE: c_int = 3;
+/// The strategy `Z_FIXED`.
 const FIXED: c_int = 4;
 
 /// Memory in bytes that zlib allocates for a stream in addition to its tables. Callers that compute

@@ -97,7 +97,7 @@ pub(crate) fn is_in_init(address: *const c_void) -> bool {
     if address.is_null() {
         return true;
     }
-    // Most callers are farther away than this, which spares them the `dladdr` below. It takes
+    // Most callers are farther away than this, which spares them the `dladdr` below. `dladdr` takes
     // longer than compressing a short message.
     if address.addr().wrapping_sub(start.addr()) >= INIT_MAX {
         return false;
