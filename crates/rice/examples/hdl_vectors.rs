@@ -101,8 +101,8 @@ fn print(
     })
 }
 
-/// Prints random chunks until they have `total` samples in all. Segments have at most 60 to 10,000
-/// samples, more if `total` is larger.
+/// Prints random chunks until they have `total` samples in all. The maximum number of samples per
+/// segment grows with `total` from 60 to 10,000.
 fn print_random(out: &mut impl Write, total: usize, seed: u64) -> Result<()> {
     let noise = &mut Noise(seed);
     // If there are few samples in all, segments are short, so that each k and each filter occurs.

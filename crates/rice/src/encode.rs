@@ -10,7 +10,7 @@ use crate::{Filter, Options, Params, Sample};
 /// Encodes `samples` as one chunk into the start of `out` and returns its length in bytes.
 ///
 /// The bytes are those of HDF5 filter 32025. [`Params::bound`] bytes always suffice, and so does
-/// exactly the size of the chunk. One thread allocates nothing; several allocate 8 bytes per
+/// exactly the size of the chunk. One thread allocates nothing; several allocate up to 16 bytes per
 /// segment.
 ///
 /// ```
@@ -186,7 +186,8 @@ mod parallel {
         Ok(end as usize + last?)
     }
 
-    /// The size in bytes of each segment, including its length field. All are of full length.
+    /// The size in bytes of each segment, including its length field. All segments must be of full
+    /// length.
     fn sizes(params: &Params, samples: &[i16], segment: usize, options: Options) -> std::vec::Vec<u64> {
         let share = (samples.len() / segment).div_ceil(options.thread_count()).max(1) * segment;
         let worker = || {

@@ -135,7 +135,7 @@ impl Params {
     /// # Errors
     /// Errors of [`Params::new`] and [`Filter::new`]; [`Kind::BadArgument`] also for a segment of 0
     /// or below -1, and for a count of coefficients that is not positive or exceeds the values that
-    /// follow. The offset is that of the invalid value in bytes, at 4 bytes per value.
+    /// follow. The offset is where the invalid value begins, in bytes, at 4 bytes per value.
     pub fn from_cd_values(values: &[u32]) -> Result<Params> {
         let bad = |index: u64, what| Error::new(Kind::BadArgument, 4 * index, what);
         let m = values.first().copied().unwrap_or(8);

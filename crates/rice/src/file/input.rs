@@ -7,8 +7,8 @@ use linerate_core::{Error, Kind, Result};
 
 use super::{NO_MEMORY, npy, wav};
 
-/// Number of bytes by which memory grows while input arrives. A damaged length thus costs no more
-/// memory than the input has bytes, rounded up to a multiple of this.
+/// Number of bytes for which room is made at a time while input arrives. A damaged length thus
+/// takes memory in proportion to the input, not to the length.
 const STEP: usize = 16 << 20;
 
 /// Size of the read buffer in bytes.
@@ -16,15 +16,15 @@ const BUFFER: usize = 128 << 10;
 
 /// A file or another reader, read in order.
 ///
-/// A regular file has a length, can be read twice, and is mapped where a segment is longer than a
-/// piece, so it must not change meanwhile.
+/// A regular file has a length and can be read twice. It may be mapped where segments or streams
+/// are long, so it must not change meanwhile.
 pub struct Input {
     inner: BufReader<Inner>,
     /// Bytes that [`Input::peek`] has returned and that are still to be read.
     ahead: Vec<u8>,
     /// Offset of the next byte.
     position: u64,
-    /// Size in bytes, if it is a regular file.
+    /// Size in bytes, if the input is a regular file.
     len: Option<u64>,
 }
 
@@ -77,7 +77,7 @@ impl Input {
         self.position
     }
 
-    /// Size in bytes, if it is a regular file.
+    /// Size in bytes, if the input is a regular file.
     pub fn file_len(&self) -> Option<u64> {
         self.len
     }
@@ -206,7 +206,7 @@ impl Input {
             if left > len.saturating_sub(self.position) {
                 return Err(Error::new(Kind::Truncated, len, message));
             }
-            // Does not become negative: `left` is at most the length of a file.
+            // The cast gives no negative number: `left` is at most the length of a file.
             self.inner.seek_relative(left as i64).map_err(|e| self.seek_error(&e))?;
             self.position += left;
             return Ok(());
@@ -244,7 +244,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns inputs that read the same bytes from a regular file and from a pipe.
+    /// Returns inputs that read the same bytes from a regular file and from another reader.
     fn inputs(bytes: &'static [u8]) -> [Input; 2] {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();

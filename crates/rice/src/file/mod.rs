@@ -9,8 +9,8 @@
 //! | [`ChunkEncoder`] | an [`ArrayReader`] | a `.drc` file: one chunk of HDF5 filter 32025 |
 //! | [`ChunkReader`] | a `.drc` file | samples |
 //!
-//! Each of them reads an [`Input`], which is a file or any other reader. The caller writes the
-//! bytes that they return, and the [`NpyHeader`] of a decoded array.
+//! All of them read an [`Input`], some through an [`ArrayReader`]. It is a file or any other
+//! reader. The caller writes the bytes that they return, and the [`NpyHeader`] of a decoded array.
 //!
 //! ```
 //! use linerate_rice::Options;
@@ -68,11 +68,11 @@ pub use stream_encoder::StreamEncoder;
 pub use stream_reader::{StreamHeader, StreamReader, StreamTotals};
 pub use wav_encoder::WavEncoder;
 
-/// Number of bytes of samples in a piece, unless a segment is longer. It determines how a file is
-/// divided into streams, so it must be the same on every machine.
+/// A piece has about this many bytes of samples, or one segment if that is longer. This determines
+/// how a file is divided into streams, so it must be the same on every machine.
 const PIECE: u64 = 16 << 20;
 
-/// Number of 16-bit samples in a piece.
+/// Number of 16-bit samples in [`PIECE`] bytes.
 const PIECE_SAMPLES: u64 = PIECE / 2;
 
 const NO_MEMORY: Error = Error::new(Kind::Limit, 0, "not enough memory for a piece");

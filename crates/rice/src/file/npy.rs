@@ -38,9 +38,10 @@ impl NpyHeader {
     ///
     /// # Errors
     /// * [`Kind::Truncated`] if the input ends within the header.
-    /// * [`Kind::Corrupt`] if it is not a `.npy` file or its header cannot be understood.
-    /// * [`Kind::Unsupported`] for another version or type, big-endian samples, Fortran order of
-    ///   several axes, no axis, or more than 64 axes.
+    /// * [`Kind::Corrupt`] if it is not a `.npy` file, or if its header is longer than 64 KiB,
+    ///   cannot be understood or states 2^61 samples or more.
+    /// * [`Kind::Unsupported`] for another version or type, big-endian samples, Fortran order if
+    ///   more than one axis differs from 1, no axis, or more than 64 axes.
     /// * [`Kind::Read`] if reading fails.
     pub fn read(input: &mut Input) -> Result<NpyHeader> {
         const CUT: &str = "the input ends inside the .npy header";

@@ -42,7 +42,7 @@ impl PartialShape {
     ///
     /// # Errors
     /// * [`Kind::Unsupported`] for more than 64 axes.
-    /// * [`Kind::BadArgument`] for an axis of 0, or for 2^61 samples or more.
+    /// * [`Kind::BadArgument`] for an axis of 0, or if `rest` alone has 2^61 samples or more.
     pub fn open(rest: &[u64]) -> Result<PartialShape> {
         if rest.contains(&0) {
             return Err(Error::new(Kind::BadArgument, 0, "an axis of 0 beside an open one"));

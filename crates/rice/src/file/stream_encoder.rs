@@ -13,7 +13,8 @@ pub struct StreamEncoder {
     settings: StreamOptions,
     options: Options,
     verify: bool,
-    /// The shape of the array, if rows do not describe it. Streams then store it.
+    /// The shape of the array, if rows do not describe it. Streams of whole indices of the first
+    /// axis then store their part of it.
     shape: Option<PartialShape>,
     streams: u64,
     first: Option<Info>,
@@ -23,7 +24,7 @@ pub struct StreamEncoder {
 
 impl StreamEncoder {
     /// Encodes `array` with `settings`, whose row the streams store. For an array that rows do not
-    /// describe, such as one with three axes, they store the shape too.
+    /// describe, such as one with three axes, at least the first stream stores a shape too.
     pub fn new(array: ArrayReader, settings: StreamOptions, options: Options) -> StreamEncoder {
         StreamEncoder {
             shape: array.undescribed_by_rows(),
@@ -80,7 +81,7 @@ impl StreamEncoder {
         let samples = match self.shape.and_then(|shape| shape.slab()) {
             Some(slab) if slab <= max => max / slab * slab,
             // One index of the first axis has more samples than a stream. The first stream then has
-            // no samples, and stores the axes after the first.
+            // no samples, and stores the other axes.
             Some(_) if self.streams == 0 => 0,
             _ => stream_samples(&self.settings, max),
         };
@@ -123,8 +124,8 @@ pub(super) fn encoded<T: Element>(
     Ok(len)
 }
 
-/// Number of samples per stream, about `max`: whole rows, or whole segments if a row is longer than
-/// `max`.
+/// Number of samples per stream, about `max`: whole rows, or whole segments if there are no rows or
+/// a row is longer than `max`.
 pub(super) fn stream_samples(settings: &StreamOptions, max: u64) -> u64 {
     let row = settings.row_len().map(|row| u64::from(row.get())).filter(|&row| row <= max);
     let unit = row.unwrap_or(settings.segment_len().into());

@@ -42,20 +42,20 @@ pub struct StreamHeader {
     pub segment: u32,
     /// Number of segments.
     pub segments: u64,
-    /// Number of bytes of the encoded file that the stream holds, if it holds such bytes instead of
-    /// samples.
+    /// Number of bytes in the stream's file record, if it has a file record instead of samples.
+    /// These bytes are a part of the WAV file that was encoded.
     pub file_bytes: Option<u64>,
-    /// Bytes per sample in the encoded file.
+    /// Bytes per sample in that WAV file; 0 without a file record.
     sample_bytes: u8,
-    /// Whether these bytes are the first ones of the file.
+    /// Whether the file record has the first bytes of the WAV file.
     begins_file: bool,
-    /// Number of bytes of samples that follow in the file. Known only if the stream's bytes end
-    /// with the header of a WAV file that states it.
+    /// Number of bytes of samples that follow in the WAV file. Known only if the file record ends
+    /// with the end of the WAV file's header and this states the number.
     data: Option<u64>,
 }
 
 impl StreamHeader {
-    /// Takes the shape or the properties of the file from a record.
+    /// Takes the shape or the properties of the WAV file from a record.
     fn set_record(&mut self, fields: &Fields, record: &[u8]) -> Result<()> {
         if fields.has_shape {
             self.shape = Some(fields.shape(record)?);
@@ -173,7 +173,7 @@ impl StreamTotals {
     }
 }
 
-/// Joins two shapes along the first axis. `None` if other axes differ.
+/// Joins two shapes along the first axis. `None` if that is impossible, as when other axes differ.
 fn joined(before: &Shape, next: &Shape) -> Option<Shape> {
     let ((first, rest), (more, others)) = (before.axes().split_first()?, next.axes().split_first()?);
     let sum = first.checked_add(*more).filter(|_| rest == others)?;
@@ -256,8 +256,8 @@ impl StreamReader {
     }
 
     /// Reads the headers of all streams, and returns their totals. The streams can still be
-    /// decoded; streams of a pipe are held in memory. Call this before any other stream is read, by
-    /// [`first`](Self::first) too: streams that were read before are not counted.
+    /// decoded; streams of a pipe are held in memory. Call this before any stream is read, by
+    /// [`first`](Self::first) or otherwise: streams that were read before are not counted.
     ///
     /// # Errors
     /// Errors of [`next_piece`](Self::next_piece), except errors in segments, which are not
@@ -381,7 +381,7 @@ impl StreamReader {
         Ok(Some(bytes))
     }
 
-    /// Returns the type of the samples of the next piece; `None` after the last one.
+    /// Returns the type of the samples of the next piece; `None` after the last piece.
     fn next_element(&mut self) -> Result<Option<ElementType>> {
         Ok(self.advance()?.then(|| self.seen.map(|seen| seen.element)).flatten())
     }
@@ -489,8 +489,8 @@ impl StreamReader {
         Ok(Some(header))
     }
 
-    /// Reads what follows the header of a stream up to its record, and skips the segments.
-    /// Completes `header` with the record and the size.
+    /// Reads what is needed after the header of a stream, including its record, and skips its
+    /// segments. Completes `header` with the record and the size.
     fn skip_rest(&mut self, header: &mut StreamHeader, fields: &Fields) -> Result<()> {
         let entries = fields.entries();
         if entries > 0 {

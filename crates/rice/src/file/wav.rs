@@ -67,9 +67,9 @@ pub(super) fn is_wav(start: &[u8]) -> bool {
     matches!(start, [form @ .., b'W', b'A', b'V', b'E'] if form.len() == 8 && matches!(&form[..4], b"RIFF" | b"RF64" | b"BW64"))
 }
 
-/// Returns the bytes of samples that follow `head`, the last part of a WAV file's header. `None` if
-/// it does not end with the id and size of the `data` chunk, or if that size is unknown or in the
-/// `ds64` chunk.
+/// Returns the number of bytes of samples that follow `head`, the last part of a WAV file's header.
+/// `None` if `head` does not end with the id and size of the `data` chunk, or if that size is
+/// unknown or in the `ds64` chunk.
 pub(super) fn data_after(head: &[u8]) -> Option<u64> {
     let size = head.last_chunk().map(|size| u32::from_le_bytes(*size)).filter(|size| *size != UNKNOWN)?;
     head[..head.len() - 4].ends_with(b"data").then_some(size.into())
@@ -83,9 +83,10 @@ impl WavHeader {
     /// Reads up to the first sample.
     ///
     /// # Errors
-    /// * [`Kind::Unsupported`] for samples that are not integers of 8 to 32 bits.
-    /// * [`Kind::Corrupt`] for sizes that contradict each other, [`Kind::Truncated`] if the file
-    ///   ends before its samples, [`Kind::Limit`] for more than 16 MiB before them.
+    /// * [`Kind::Unsupported`] for samples that are not integers of at most 32 bits.
+    /// * [`Kind::Corrupt`] if it is not a WAV file or its header contradicts itself,
+    ///   [`Kind::Truncated`] if the file ends before its samples, [`Kind::Limit`] for more than
+    ///   16 MiB before them, [`Kind::Read`] if reading fails.
     pub(super) fn read(input: &mut Input) -> Result<WavHeader> {
         let mut head = Vec::new();
         input.append(&mut head, 12, CUT)?;

@@ -13,9 +13,8 @@ use crate::v2::{Element, ElementType, Shape, StreamOptions};
 /// Encodes a WAV file as streams of version 2, from which [`StreamReader`](super::StreamReader)
 /// restores it byte for byte.
 ///
-/// Samples must be integers of 8 to 32 bits, stored in 1 to 4 bytes. Samples of one byte are
-/// encoded as `u16`, of two bytes as `i16`, of three and four bytes as `i32`. A row holds one
-/// sample of each channel.
+/// Samples must be integers, stored in 1 to 4 bytes. Samples of one byte are encoded as `u16`, of
+/// two bytes as `i16`, of three and four bytes as `i32`. A row holds one sample of each channel.
 pub struct WavEncoder {
     input: Input,
     header: WavHeader,
@@ -47,9 +46,10 @@ impl WavEncoder {
     /// Reads the header of a WAV file. The file's channels replace the row settings of `settings`.
     ///
     /// # Errors
-    /// * [`Kind::Unsupported`] for samples that are not integers of 8 to 32 bits.
-    /// * [`Kind::Corrupt`] for a header that contradicts itself, [`Kind::Truncated`] if the file
-    ///   ends before its samples, [`Kind::Limit`] for more than 16 MiB before them.
+    /// * [`Kind::Unsupported`] for samples that are not integers of at most 32 bits.
+    /// * [`Kind::Corrupt`] if it is not a WAV file or its header contradicts itself,
+    ///   [`Kind::Truncated`] if the file ends before its samples, [`Kind::Limit`] for more than
+    ///   16 MiB before them.
     /// * [`Kind::BadArgument`] if `settings` have a number of channels that is neither 1 nor that
     ///   of the file.
     /// * [`Kind::Read`] if reading fails.

@@ -34,8 +34,8 @@ pub(crate) fn code(z: u16, k: u32) -> (u32, u32) {
 }
 
 /// Reads the code at the top of `window`. Returns its value and its length in bits; `None` if it
-/// has more than eight zeros. At least 25 bits of the window must come from the payload; zeros may
-/// stand for bits after its end.
+/// begins with more than eight zeros. At least the first 25 bits of the window must be those of the
+/// payload, or zeros after its end.
 #[inline(always)]
 pub(crate) fn read(window: u32, k: u32) -> Option<(u16, u32)> {
     let q = window.leading_zeros();

@@ -35,7 +35,7 @@ pub(crate) fn decode(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Res
     })
 }
 
-/// Decodes all but the last samples of each segment. `None` if a code is invalid.
+/// Decodes as many samples of each segment as the fast kernels can. `None` if a code is invalid.
 fn fast(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     {
@@ -77,8 +77,8 @@ struct WideKernel {
     tier: Tier,
     /// Minimum number of segments. With fewer, too many lanes stay empty.
     min_segments: usize,
-    /// Maximum samples per segment with short codes. Writing to that many longer outputs at once
-    /// exceeds the caches, so that the lookup table is faster, which needs short codes.
+    /// Maximum samples per segment with short codes. Writing many outputs longer than this at once
+    /// exceeds the caches, so that the lookup table, which needs short codes, is faster.
     max_samples_of_short_codes: usize,
 }
 

@@ -38,7 +38,7 @@ impl Packer {
     pub(crate) unsafe fn append(&mut self, top: u64, len: u32, out: *mut u8) {
         let (pair, _, next) = self.split(top, len);
         // Stored even when incomplete: a store costs less than a branch on the data, and a later
-        // one overwrites it.
+        // store overwrites it.
         // SAFETY: the caller vouches for 8 writable bytes.
         unsafe { out.add(self.stored).cast::<u64>().write_unaligned(pair.rotate_left(32).to_le()) };
         *self = next;

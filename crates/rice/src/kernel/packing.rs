@@ -64,7 +64,7 @@ fn fixed_block<W: Word>(block: &[W; BLOCK], n: usize, mode: u8, out: &mut [u8]) 
     bytes
 }
 
-/// Bytes of the fixed bits of a block, and those that a store past its last byte writes.
+/// Maximum number of bytes of a block's fixed bits, plus room for stores past their end.
 const PADDED: usize = 4 * BLOCK + 16;
 
 /// Packs 32 values of `k` bits; `k` is at least 1. Writes up to 7 bytes past them.
@@ -180,7 +180,7 @@ fn quotients<W: Word>(block: &[W; BLOCK], mode: u8, escapes: &mut &mut [u8]) -> 
     q
 }
 
-/// Bits that can be appended when 7 are pending, up to a whole byte.
+/// Maximum number of bits appended at once: with up to 7 pending bits they fit 64 bits.
 const SHORT: u32 = 56;
 
 /// A bit writer, least significant bit first.

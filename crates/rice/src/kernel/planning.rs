@@ -12,7 +12,7 @@ use crate::v2::references::References;
 
 /// Plans the encoding of a segment of words that stand for numbers with or without a sign. In a
 /// stream with channels, `references` are the references of the part, whose prediction is
-/// subtracted already. Leaves its residuals and modes in `scratch`.
+/// subtracted already. Leaves the part's residuals and modes in `scratch`.
 pub(crate) fn plan<W: Word>(
     tier: Tier,
     words: &[W],

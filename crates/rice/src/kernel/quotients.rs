@@ -7,7 +7,7 @@ use super::isa::Isa;
 use crate::v2::BLOCK;
 use crate::v2::element::Word;
 
-/// The sums of a CPU tier.
+/// Computes the sums with the instructions of a CPU tier.
 pub(crate) struct Sums<I>(PhantomData<I>);
 
 impl<I: Isa> Sums<I> {
@@ -66,7 +66,7 @@ pub(super) mod avx2 {
             let a = _mm256_min_epu16(_mm256_srl_epi16(a, k), most);
             let b = _mm256_min_epu16(_mm256_srl_epi16(b, k), most);
             let escapes = _mm256_packs_epi16(_mm256_cmpeq_epi16(a, most), _mm256_cmpeq_epi16(b, most));
-            // Two quotients are at most 30: the upper bytes are zero.
+            // Two quotients add up to at most 30, so the upper bytes are zero.
             let sums = _mm256_sad_epu8(_mm256_add_epi16(a, b), _mm256_setzero_si256());
             (sums, _mm256_movemask_epi8(escapes).count_ones())
         };

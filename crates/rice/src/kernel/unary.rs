@@ -19,7 +19,7 @@ pub(crate) struct Positions {
 impl Positions {
     /// Finds the 1 bits of `bytes`, of which there must be `codes`, one for each code. `None` if
     /// there are more or fewer, if a whole 64-bit word is zero, or if 32 or more zero bits follow
-    /// the last one.
+    /// the last 1 bit.
     pub(crate) fn find(&mut self, tier: Tier, bytes: &[u8], codes: usize) -> Option<()> {
         if self.list.len() < 1 + codes + SLACK {
             self.list.resize(1 + codes + SLACK, 0);

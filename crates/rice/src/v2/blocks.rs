@@ -219,8 +219,8 @@ impl Best {
 }
 
 /// Finds the best mode, or one next to it, for the first `n` values of `block`. Starts at an
-/// estimate from the sum of the values, which outliers make too high, and goes down while that
-/// saves bits.
+/// estimate from the sum of the values, which outliers make too high, and goes down as long as that
+/// takes no more bits.
 #[inline(always)]
 fn best<W: Word, I: Isa>(sums: &Sums<I>, block: &[W; BLOCK], n: usize) -> Best {
     let sum = sums.values(block);

@@ -29,7 +29,7 @@ pub(super) struct Part<'a, W> {
     /// The samples.
     pub(super) words: &'a [W],
     pub(super) plan: Plan<W>,
-    /// Its residuals and modes.
+    /// The part's residuals and modes.
     pub(super) scratch: &'a Scratch<W>,
 }
 

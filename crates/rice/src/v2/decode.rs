@@ -233,7 +233,7 @@ struct Scratch {
     positions: Positions,
 }
 
-/// An encoded segment.
+/// An encoded part of a segment.
 #[derive(Clone, Copy)]
 struct Coded<'a> {
     bytes: &'a [u8],

@@ -154,7 +154,7 @@ mod sealed {
         ) -> Result<()>;
     }
 
-    /// The unit of all arithmetic of a stream: 16 or 32 bits, wrapping.
+    /// A word of a stream: 16 or 32 bits. Its arithmetic wraps.
     #[allow(unreachable_pub, reason = "Element::Word has it as a bound; Rust 1.89 does not see that")]
     pub trait Word: bytemuck::Pod + Default + Ord + Send + Sync + core::fmt::Debug + 'static {
         const BITS: u32;

@@ -88,7 +88,8 @@ const fn too_small(at: usize) -> Error {
     Error::new(Kind::OutputTooSmall, at as u64, "the output cannot hold the stream")
 }
 
-/// Encodes consecutive segments, the first at `base` bytes after the table. Returns their bytes.
+/// Encodes consecutive segments, the first at `base` bytes after the table. Returns their size in
+/// bytes.
 pub(super) fn encode_run<T: Element>(
     samples: &[T],
     geometry: &Geometry,
@@ -126,7 +127,7 @@ fn end_of(bytes: usize) -> Result<[u8; 4]> {
         .map_err(|_| Error::new(Kind::BadArgument, 0, "more than 16 GiB in one stream"))
 }
 
-/// Writes one planned part. Returns its bytes, or `None` if they do not fit.
+/// Writes one planned part. Returns its size in bytes, or `None` if it does not fit.
 fn write_part<T: Element>(part: &Part<'_, T::Word>, out: &mut [u8], options: Options) -> Option<usize> {
     let Part { words, plan, scratch } = part;
     let raw = little_endian(words);

@@ -256,7 +256,7 @@ impl<'a> Layout<'a> {
 
     /// Byte range in the payload of the record or part that table entry `i` describes.
     fn entry(&self, i: usize) -> Result<Range<usize>> {
-        // On 32-bit machines the product may saturate, which is too late as well.
+        // On 32-bit machines the product may saturate, which is beyond the payload as well.
         let end = |i: usize| (u32::from_le_bytes(self.table[i]) as usize).saturating_mul(4);
         let (start, end) = (if i == 0 { 0 } else { end(i - 1) }, end(i));
         if start > end || end > self.payload.len() {
@@ -279,7 +279,6 @@ impl<'a> Layout<'a> {
 /// Offsets are in bytes of `stream`.
 /// * [`Kind::Truncated`] if it ends within the header or before the end of its last segment.
 /// * [`Kind::Corrupt`] if its magic number, checksum or record is wrong, or a field is impossible.
-///   A file record is only checked with the feature `file`.
 /// * [`Kind::Unsupported`] for a version, type or feature that is not known.
 /// * [`Kind::Limit`] on a 32-bit machine, for more samples than it can address.
 pub fn info(stream: &[u8]) -> Result<Info> {

@@ -24,7 +24,7 @@ pub(super) const PRECISION: i32 = 14;
 const FITS: usize = 3;
 
 /// Ratio of a pivot to its diagonal element up to which the pivot counts as zero: this delay then
-/// adds nothing to the ones before.
+/// adds nothing to the delays before.
 const SINGULAR: f64 = 1e-10;
 
 /// Part of the energy that two more coefficients must save, beyond their size, to be worth their
@@ -103,7 +103,7 @@ impl Fit {
         fit
     }
 
-    /// Returns the coefficients of this order, that of the latest sample first.
+    /// Returns the coefficients of this order, the coefficient of the latest sample first.
     fn taps(&self, order: usize) -> [f64; MAX_ORDER] {
         let mut taps = [0.0; MAX_ORDER];
         for k in (0..order).rev() {
@@ -123,8 +123,8 @@ impl Fit {
 }
 
 /// Rounds coefficients to integers of `precision` bits over a power of two. With `carry`, the
-/// rounding error of one is added to the next, so that they keep their sum, and low frequencies,
-/// which have most of the energy of sound, their prediction. `None` if they do not fit.
+/// rounding error of each coefficient is added to the next. This keeps their sum, and so the
+/// prediction of low frequencies, where sound has most of its energy. `None` if they do not fit.
 pub(super) fn round(taps: &[f64], precision: i32, carry: bool) -> Option<Predictor> {
     let largest = taps.iter().fold(0.0f64, |most, tap| most.max(tap.abs()));
     // The largest shift that keeps the largest coefficient within the precision.

@@ -20,7 +20,7 @@ pub(crate) struct Scratch<W> {
     covariances: Covariances,
     /// Zigzag residuals of the last planned segment.
     pub(super) z: Vec<W>,
-    /// The modes of its blocks.
+    /// The modes of that segment's blocks.
     pub(super) modes: Vec<u8>,
 }
 
@@ -53,7 +53,7 @@ impl<W: Word> Plan<W> {
     }
 }
 
-/// Distance between the blocks by which the predictor is chosen. All blocks would save 0.1 % and
+/// One block in this many is used to choose the predictor. Using all blocks would save 0.1 % and
 /// take twice the time.
 const STRIDE: usize = 4;
 

@@ -32,8 +32,8 @@ impl References {
     pub(crate) const NONE: References =
         References { distances: [0; References::MAX], weights: [0; References::MAX], len: 0, shift: 0 };
 
-    /// References at these distances, each with its weight. The sum is divided by 2^`shift`, at
-    /// most 2^15.
+    /// Creates references at these distances, each with its weight. The sum is divided by
+    /// 2^`shift`, at most 2^15.
     pub(super) fn new(distances: &[u8], weights: &[i16], shift: u8) -> References {
         let mut all = References { len: distances.len() as u8, shift, ..References::NONE };
         all.distances[..distances.len()].copy_from_slice(distances);

@@ -39,10 +39,11 @@ pub(super) fn step<W: Word>(words: &[W], signed: bool) -> W {
     W::of(step.max(1))
 }
 
-/// Approximate median: that of at most [`MEDIAN_SAMPLES`] evenly spread samples.
+/// Approximate median: the median of at most [`MEDIAN_SAMPLES`] evenly spread samples.
 #[inline(always)]
 pub(super) fn middle<W: Word>(words: &[W], signed: bool) -> W {
-    // In the order of unsigned numbers. The rest is never below another value.
+    // Values are in the order of unsigned numbers. Unused entries are the largest value, which is
+    // never below another.
     let sign = W::of(if signed { 1 << (W::BITS - 1) } else { 0 });
     let mut some = [W::of(u64::MAX); MEDIAN_SAMPLES + 1];
     let stride = words.len().div_ceil(MEDIAN_SAMPLES).max(1);

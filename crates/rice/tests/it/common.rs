@@ -26,7 +26,7 @@ pub(crate) fn tiers() -> impl Iterator<Item = Options> {
     linerate_testkit::tiers().map(|t| Options::new().tier(t))
 }
 
-/// A seeded source of noise (PCG's multiplier, its better half of the bits).
+/// A seeded source of noise: the upper 31 bits of a linear congruential generator.
 pub(crate) struct Noise(pub(crate) u64);
 
 impl Noise {

@@ -228,7 +228,8 @@ proptest! {
 
     #[test]
     fn bound_suffices_for_the_worst_samples(n in 0usize..600, segment in 0u32..300, k in 1u32..10) {
-        // Differences of +-2^15 are escapes for every m up to 4096: 25 bits each.
+        // Differences of 24,000, and the first samples, are escapes for every m up to 512: 25 bits
+        // each.
         let worst: Vec<i16> = (0..n).map(|i| if i % 2 == 0 { 16_000 } else { -8_000 }).collect();
         let params = Params::new(1 << k, segment.try_into().ok()).unwrap();
         let mut out = vec![0; params.bound(n)];

@@ -47,7 +47,7 @@ fn noise(seed: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Signals that together take every path through the encoder.
+/// Signals of different kinds, which take different paths through the encoder.
 fn signals(n: usize) -> Vec<(&'static str, Vec<i64>)> {
     let make = |f: &dyn Fn(i64, i64) -> i64| -> Vec<i64> {
         (0..n as i64).zip(noise(n as u64 + 7)).map(|(i, r)| f(i, r as i64)).collect()
@@ -110,7 +110,7 @@ fn every_segment_length_round_trips() {
 
 #[test]
 fn different_linear_predictions_in_each_lane_round_trip() {
-    // More segments than any kernel takes at a time, with predictions of all orders. The last one
+    // More segments than any kernel takes at a time, with different predictions. The last segment
     // is shorter.
     let row = |i: i64| {
         let at = move |j: i64| ((j * (i + 1) * 21) % 628 - 314) * 100;
@@ -176,8 +176,8 @@ fn compressible_signals_reach_expected_sizes() {
     assert!(size("left-justified") <= round_trip(&settings(8192), &shifted).len() + 4);
 }
 
-/// Interleaved channels, each the sum of two waves and of a little noise of its own. Every third
-/// channel is the difference of the two before it.
+/// Interleaved channels. Every third channel is the difference of the two before it; each other
+/// channel is the sum of two waves and of a little noise of its own.
 fn leads(channels: usize, frames: usize) -> Vec<i64> {
     let mut noise = noise(channels as u64);
     let mut lead = |i: usize, c: usize| {
@@ -519,7 +519,7 @@ proptest! {
         let mut long: Vec<u32> = samples.iter().map(|x| x & kept).collect();
         long.truncate(long.len() / n * n);
         if sums {
-            // Makes each channel depend on the channel before it.
+            // Makes each channel but the first depend on the channel before it.
             let sum = |frame: &mut [u32]| (1..n).for_each(|c| frame[c] = frame[c].wrapping_add(frame[c - 1] / 3));
             long.chunks_exact_mut(n).for_each(sum);
         }

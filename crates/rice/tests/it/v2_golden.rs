@@ -1,7 +1,7 @@
 //! The version 2 streams in `testdata/rice-v2` must stay readable. The encoder may improve, so its
 //! output is not compared with them.
 //!
-//! `LINERATE_UPDATE=1 cargo test -p linerate-rice --test it v2_golden` writes missing ones.
+//! `LINERATE_UPDATE=1 cargo test -p linerate-rice --test it v2_golden` writes missing streams.
 
 use std::fs;
 use std::path::{Path, PathBuf};
