@@ -24,8 +24,8 @@ use crate::ownership::Ownership;
 pub enum Existing {
     /// Keep the target, and fail.
     Refuse,
-    /// Replace the target atomically. The new file gets its owner, group and permissions, as far as
-    /// the process may set them.
+    /// Replace the target atomically. The new file gets the old one's owner, group and permissions,
+    /// as far as the process may set them.
     Replace,
 }
 
@@ -35,9 +35,9 @@ static OPENED: AtomicU64 = AtomicU64::new(0);
 /// Largest number of symbolic links followed from a target, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// Number of files from which the whole file system is synced (syncfs) instead of each file, which
-/// would cost a device flush each. If the system has no syncfs, or one that does not report write
-/// errors, several threads sync the files.
+/// If there are this many files or more, the whole file system is synced (syncfs) instead of each
+/// file, which would take a device flush per file. If the system has no syncfs, or one that does
+/// not report write errors, several threads sync the files.
 const MANY: usize = 8;
 
 /// A file that appears under its name when it is [committed](Self::commit). If it is dropped
@@ -77,7 +77,7 @@ pub struct AtomicFile {
     pending: Option<Pending>,
 }
 
-/// The parts of a commit that is still to be done.
+/// The data that the later commit needs.
 #[derive(Debug)]
 struct Pending {
     folder: Folder,
@@ -88,8 +88,8 @@ struct Pending {
     ownership: Option<Ownership>,
     /// Whether the file is synced even if it replaces nothing.
     durable: bool,
-    /// Creation order. A file with a lower number had its `folder` open earlier, before anything
-    /// was written to either file.
+    /// Creation order. Of two files, the `folder` of the one with the lower number was opened
+    /// before anything was written to either file.
     opened: u64,
 }
 
@@ -140,7 +140,7 @@ impl AtomicFile {
         Ok(AtomicFile { file, target: target.to_owned(), pending: None })
     }
 
-    /// Returns the final path, after following links. Those to a special file are not followed.
+    /// Returns the final path, after following links. Links to a special file are not followed.
     pub fn target(&self) -> &Path {
         &self.target
     }
@@ -260,7 +260,7 @@ impl AtomicFile {
             done => return done,
         }
         if !pending.durable {
-            // The replaced file was created after the commit began.
+            // The file to be replaced was created after the commit began.
             self.file.sync_all()?;
             pending.durable = true;
         }
@@ -289,8 +289,9 @@ fn sync_files(files: &[AtomicFile], results: &mut [io::Result<()>]) {
         all.into_iter().for_each(|(file, _, result)| *result = file.file.sync_all());
         return;
     }
-    // syncfs reports the write errors since its descriptor was opened. The first folder of each
-    // device was opened before anything was written there, so it reports the errors of all files.
+    // syncfs reports the write errors since its descriptor was opened. On each device, the folder
+    // of the first file was opened before anything was written to these files, so syncfs reports
+    // the errors of all of them.
     all.sort_by_key(|(_, pending, _)| pending.opened);
     let mut systems: BTreeMap<u64, Option<io::Result<()>>> = BTreeMap::new();
     all.retain_mut(|(file, pending, result)| {
@@ -334,7 +335,7 @@ fn device_of(file: &File) -> Option<u64> {
     }
 }
 
-/// Copies a result, so that each file of a common syncfs can return it.
+/// Copies the result of a sync, so that each file that it synced can return it.
 fn copy_of(result: &io::Result<()>) -> io::Result<()> {
     match result {
         Ok(()) => Ok(()),
@@ -439,8 +440,8 @@ impl Drop for Temporary {
 }
 
 /// Removes the temporary files of all [`AtomicFile`]s of this process, before a signal ends the
-/// program. While the returned guard lives, threads that create or drop one wait. On Linux, files
-/// without a name can still be created, and committed to new targets.
+/// program. While the returned guard lives, threads that create or drop a temporary file wait. On
+/// Linux, files without a name can still be created, and committed to new targets.
 pub fn remove_temporaries() -> impl Drop {
     let names = temporaries();
     for path in &*names {
@@ -794,8 +795,8 @@ mod tests {
             fs::set_permissions(&target, permissions).unwrap();
         }
 
-        /// Programs in Rust and Java, and Python's `pathlib`, let others delete the files that they
-        /// have open. The reader keeps the old file.
+        /// Programs in Rust let others delete the files that they have open. The reader keeps the
+        /// old file.
         #[test]
         fn open_file_that_may_be_deleted_is_replaced() {
             let folder = tempfile::tempdir().unwrap();

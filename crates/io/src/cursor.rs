@@ -10,9 +10,9 @@ const AHEAD: u64 = 512 << 10;
 /// Reads a [`ReadAt`] in order, from any position.
 ///
 /// If requests have a cost ([`ReadAt::coalesce_limit`] is above 0), each request that continues the
-/// one before has twice its bytes, up to that limit and 512 KiB, so that few bytes are requested in
-/// vain. Any other request has only the wanted bytes. The cursor holds up to 512 KiB, or one read
-/// if that is larger. Without a cost it holds nothing.
+/// one before has twice its bytes, up to that limit and 512 KiB, or the wanted bytes if those are
+/// more. So few bytes are requested in vain. Any other request has only the wanted bytes. The
+/// cursor holds up to 512 KiB, or one read if that is larger. Without a cost it holds nothing.
 ///
 /// ```
 /// use std::io::{Read, Seek, SeekFrom};

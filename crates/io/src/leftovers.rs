@@ -1,9 +1,9 @@
 //! Names of temporary files and folders, and removal of stale ones whose process has ended.
 //!
 //! A name is `.linerate-PLACE-PROCESS-START-COUNT.tmp`, with hexadecimal numbers. PLACE is a hash
-//! of host name, PID namespace and boot ID. A file from another place is kept for a day: one of
-//! another machine or container, and one from before a restart of this machine. Only Linux has PID
-//! namespaces and a boot ID; on other systems, machines with the same host name are one place.
+//! of host name, PID namespace and boot ID. Files from another place (another machine or container,
+//! or this machine before a restart) are kept for a day. Only Linux has PID namespaces and a boot
+//! ID; on other systems, machines with the same host name are one place.
 //! START is the start time of the process, 0 if unknown, so that a reused PID does not keep a file.
 
 use std::collections::HashSet;
@@ -40,7 +40,7 @@ pub fn is_temporary_name(name: &str) -> bool {
     NameParts::parse(name).is_some()
 }
 
-/// The parts of a temporary name, which identify a process.
+/// The parts of a temporary name that identify a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct NameParts {
     place: u32,
@@ -170,18 +170,19 @@ fn is_leftover(entry: &fs::DirEntry) -> io::Result<bool> {
 /// Result of [`remove_leftovers`].
 #[derive(Debug, Default)]
 pub struct Leftovers {
-    /// Paths removed, or to be removed with `dry`; sorted. A folder stands for all below it.
+    /// Paths that were removed or, with `dry`, would be removed; sorted. A folder stands for all
+    /// below it.
     pub removed: Vec<PathBuf>,
-    /// Folders that could not be read, and files that could not be examined or removed, with their
-    /// errors.
+    /// Folders that could not be read, and files and folders that could not be examined or removed,
+    /// with their errors.
     pub failed: Vec<(PathBuf, io::Error)>,
 }
 
 /// Removes stale temporary files of a folder and, if `deep`, of all folders below it. These are
-/// files, links and folders with [temporary names](temporary_name) whose process has ended, or is
-/// unknown while the file is a day old. A stale folder is removed with all below it. Does not follow
-/// links to folders. With `dry`, removes nothing. Errors are collected in the result, and do not
-/// stop the search.
+/// files, links and folders with [temporary names](temporary_name) whose process has ended, or, if
+/// their process is unknown, which are a day old. A stale folder is removed with all below it. Does
+/// not follow links to folders. With `dry`, removes nothing. Errors are collected in the result,
+/// and do not stop the search.
 pub fn remove_leftovers(folder: impl AsRef<Path>, deep: bool, dry: bool) -> Leftovers {
     let mut found = Leftovers::default();
     let mut folders = vec![folder.as_ref().to_owned()];

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-/// Time to wait for a lock that another process, or another [`Lock`] of this one, holds.
+/// Time to wait for a lock that another process, or another [`Lock`] of this process, holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {
     /// Do not wait.
@@ -27,9 +27,9 @@ const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(2), Duration::
 /// file has its name. Readers do not take it. The system releases it when the process ends, even if
 /// it is killed.
 ///
-/// On Unix it is `flock(2)` on the file itself. On Windows, where others cannot read locked bytes,
-/// it is a file beside it, `NAME.linerate-lock`, which is deleted with its last handle. Elsewhere
-/// (WASI), where no other process can hold it, it locks nothing.
+/// On Unix the lock is `flock(2)` on the file itself. On Windows, where others cannot read locked
+/// bytes, it is a file `NAME.linerate-lock` beside the locked file, which is deleted with its last
+/// handle. Elsewhere (WASI), where no other process can hold it, it locks nothing.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -49,9 +49,9 @@ impl Lock {
     ///
     /// # Errors
     ///
-    /// Returns [`LockError::Held`] if another process, or another [`Lock`] of this one, still holds
-    /// it after `wait`, and the errors of opening and locking the file. On Windows the folder must
-    /// take the lock file.
+    /// Returns [`LockError::Held`] if another process, or another [`Lock`] of this process, still
+    /// holds the lock after `wait`, and [`LockError::Io`] if opening or locking the file fails. On
+    /// Windows this creates a file in the folder, which may fail too.
     pub fn exclusive(path: impl AsRef<Path>, wait: Wait) -> Result<Lock, LockError> {
         let path = path.as_ref();
         let begin = Instant::now();
@@ -79,7 +79,7 @@ impl Lock {
 
 impl Lock {
     /// Locks the file at `path` before it is replaced. Returns `None` if it is no regular file, or
-    /// cannot be found.
+    /// cannot be found or examined.
     ///
     /// # Errors
     ///
@@ -147,9 +147,9 @@ fn try_lock(path: &Path) -> io::Result<Try> {
         match options.open(&name) {
             Ok(file) => return Ok(Try::Locked(file)),
             Err(e) if e.raw_os_error() == Some(ERROR_SHARING_VIOLATION) => return Ok(Try::Held),
-            // The last handle of the lock file is being closed. If the file is absent, either this
-            // folder takes no new files, or the file was closed just now and the next attempt
-            // succeeds.
+            // Perhaps the last handle of the lock file is being closed. If the file is absent,
+            // either this folder takes no new files, or the file was closed just now and the next
+            // attempt succeeds.
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
                 let is_absent =
                     std::fs::symlink_metadata(&name).is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
@@ -175,7 +175,7 @@ fn try_lock(path: &Path) -> io::Result<Try> {
 pub struct Holder {
     /// Process ID.
     pub process: u32,
-    /// Command line, if it is readable.
+    /// The first 80 characters of the command line, if it is readable.
     pub command: Option<String>,
 }
 
@@ -233,7 +233,7 @@ fn holder(_path: &Path) -> Option<Holder> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LockError {
-    /// Another process, or another [`Lock`] of this one, holds the lock.
+    /// Another process, or another [`Lock`] of this process, holds the lock.
     Held {
         /// The file.
         path: PathBuf,

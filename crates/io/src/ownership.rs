@@ -65,7 +65,7 @@ impl Ownership {
 
 #[cfg(not(unix))]
 impl Ownership {
-    /// Returns the ownership of a new file.
+    /// Returns an ownership that leaves the permissions of a new file as they are.
     pub fn private() -> Ownership {
         Ownership { permissions: None }
     }

@@ -34,8 +34,9 @@ pub trait ReadAt: Send + Sync {
         0
     }
 
-    /// Returns the error with which all later reads fail, for example because the file was replaced
-    /// on its server. Returns `None` if later reads may succeed; most sources always do.
+    /// Returns the error with which later reads fail, except reads of cached bytes, for example
+    /// because the file was replaced on its server. Returns `None` if later reads may succeed; most
+    /// sources always return `None`.
     fn end(&self) -> Option<Error> {
         None
     }
@@ -106,7 +107,7 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-/// Number of bytes that one hint to the system covers.
+/// Maximum number of bytes that one hint to the system covers.
 #[cfg(target_os = "linux")]
 const HINT: u64 = 128 << 10;
 

@@ -10,8 +10,8 @@ use crate::folder::write_all_at;
 /// most file systems.
 const PAGE: usize = 4096;
 
-/// The shortest hole. The write call for the bytes after a shorter one would cost more than the
-/// hole saves.
+/// Length of the shortest hole, in bytes. The write call for the bytes after a shorter hole would
+/// cost more than the hole saves.
 const MIN_HOLE: usize = 4 * PAGE;
 
 /// Writes `bytes` at `offset` of a file that has no content there yet, and skips runs of four or
@@ -39,7 +39,7 @@ fn write_part(file: &File, bytes: &[u8], offset: u64, part: Range<usize>) -> io:
     }
 }
 
-/// Finds the first run of [`MIN_HOLE`] or more bytes of zero pages in `bytes` after `from`.
+/// Finds the first run of [`MIN_HOLE`] or more bytes of zero pages in `bytes` from index `from` on.
 /// `offset` is the offset of `bytes` in the file.
 fn next_hole(bytes: &[u8], offset: u64, from: usize) -> Option<Range<usize>> {
     let first = from + (offset + from as u64).wrapping_neg() as usize % PAGE;

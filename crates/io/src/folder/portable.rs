@@ -106,7 +106,8 @@ impl Folder {
         OpenOptions::new().write(true).open(self.0.join(name))
     }
 
-    /// Renames `temp` to `name` atomically. Replaces an existing file only if `replace`.
+    /// Renames `temp` to `name` atomically. Replaces an existing file only if `replace`; but where
+    /// the system cannot refuse to, a file that appears just before the rename is replaced too.
     pub fn commit(&self, temp: &str, name: impl AsRef<Path>, replace: bool) -> io::Result<()> {
         let (from, to) = (self.0.join(temp), self.0.join(name));
         if replace { rename_over(&from, &to) } else { rename_new(&from, &to) }
@@ -147,7 +148,7 @@ impl Folder {
     }
 
     /// Returns how many [`Folder`]s a caller may hold at once. Here a folder is a path without a
-    /// descriptor, so the number is only the upper bound on Unix.
+    /// descriptor, so there is no real limit; the number is the upper bound on Unix.
     pub fn max_open_folders() -> usize {
         8192
     }

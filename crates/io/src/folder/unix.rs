@@ -21,11 +21,12 @@ pub struct Folder(Arc<OwnedFd>);
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 const WRITE: OFlags = OFlags::WRONLY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 
-/// Modes before the umask is applied.
+/// Mode of a new folder before the umask is applied.
 const FOLDER_MODE: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO);
+/// Mode of a new file before the umask is applied.
 const FILE_MODE: Mode = FOLDER_MODE.difference(Mode::XUSR).difference(Mode::XGRP).difference(Mode::XOTH);
 
-/// Mode for the owner only.
+/// Mode of a file that only its owner may read and write.
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// Upper bound of [`Folder::max_open_folders`].
@@ -104,8 +105,8 @@ impl Folder {
         Ok(rustix::fs::openat(&*self.0, name, flags, PRIVATE)?.into())
     }
 
-    /// Creates a file without a name (`O_TMPFILE`) for writing, which disappears with the process
-    /// unless it is [linked](Self::link). Returns `None` if the system or the file system does not
+    /// Creates a file without a name (`O_TMPFILE`) for writing, which disappears when it is closed
+    /// unless it was [linked](Self::link). Returns `None` if the system or the file system does not
     /// support this.
     pub fn create_unnamed(&self) -> Option<File> {
         self.create_unnamed_with(FILE_MODE)
@@ -136,8 +137,8 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Returns [`io::ErrorKind::AlreadyExists`], and others if the system or the file system does
-    /// not support this.
+    /// Returns [`io::ErrorKind::AlreadyExists`] if the name exists, and other errors of the system,
+    /// for example if it or the file system does not support this.
     pub fn link(&self, file: &File, name: impl AsRef<Path>) -> io::Result<()> {
         let name = name.as_ref();
         #[cfg(target_os = "linux")]
@@ -188,7 +189,9 @@ impl Folder {
         Ok(rustix::fs::openat(&*self.0, name, WRITE, Mode::empty())?.into())
     }
 
-    /// Renames `temp` to `name` atomically. Replaces an existing file only if `replace`.
+    /// Renames `temp` to `name` atomically. Replaces an existing file only if `replace`; but where
+    /// the file system cannot refuse to, a file that appears just before the rename is replaced
+    /// too.
     pub fn commit(&self, temp: &str, name: impl AsRef<Path>, replace: bool) -> io::Result<()> {
         let name = name.as_ref();
         if replace {
@@ -211,8 +214,8 @@ impl Folder {
                 Ok(())
             }
             Err(rustix::io::Errno::EXIST) => Err(io::ErrorKind::AlreadyExists.into()),
-            // File systems without hard links get here. A file that appears between this check and
-            // the rename is replaced.
+            // File systems without hard links get here, for example. A file that appears between
+            // this check and the rename is replaced.
             Err(_) if self.exists(name)? => Err(io::ErrorKind::AlreadyExists.into()),
             Err(_) => Ok(rustix::fs::renameat(&*self.0, temp, &*self.0, name)?),
         }
@@ -268,7 +271,7 @@ impl Folder {
         super::set_attributes(&self.0.try_clone()?.into(), attributes)
     }
 
-    /// Creates a symbolic link.
+    /// Creates the symbolic link `name`, which leads to `target`.
     pub fn symlink(&self, target: &str, name: &str) -> io::Result<()> {
         Ok(rustix::fs::symlinkat(target, &*self.0, name)?)
     }
@@ -291,9 +294,9 @@ impl Folder {
         Ok(rustix::fs::utimensat(&*self.0, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
-    /// Grows the descriptor table to `count` open files at once, or to the process's limit if that
-    /// is lower. The kernel would grow it in steps, each of which takes 10 ms in a process with
-    /// several threads.
+    /// Grows the descriptor table in one step, to `count` open files or to the process's limit if
+    /// that is lower. The kernel would grow it in several steps, each of which may take 10 ms in a
+    /// process with several threads.
     pub fn reserve_descriptors(&self, count: usize) {
         let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         let number = most.map_or(count, |most| count.min(most.saturating_sub(1) as usize));

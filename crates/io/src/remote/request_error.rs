@@ -32,7 +32,7 @@ impl RequestError {
         RequestError::new(Kind::Corrupt, message)
     }
 
-    /// The server has another version of the file at the same URL, so no byte of it can be used.
+    /// The server has another version of the file at the same URL, no byte of which can be used.
     pub(super) const fn changed() -> RequestError {
         RequestError {
             is_final: true,
@@ -45,7 +45,7 @@ impl RequestError {
         RequestError::new(Kind::Truncated, "the file on the server is empty")
     }
 
-    /// Returns whether the file is empty or ends before the range.
+    /// Returns whether the file is empty or ends before the range begins.
     pub(super) fn is_past_the_end(&self) -> bool {
         self.kind == Kind::Truncated
     }
@@ -90,7 +90,7 @@ impl RequestError {
         }
     }
 
-    /// Makes the error of a request without a response.
+    /// Makes the error of a request that got no response, or not all of it.
     pub(super) fn from_transport(error: &ureq::Error) -> RequestError {
         use ureq::Error as E;
         let transient = |message| RequestError::transient(message, Duration::ZERO);

@@ -38,8 +38,8 @@ const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
 pub(super) struct RetryClient {
     requester: Box<dyn RangeRequester>,
     options: HttpOptions,
-    /// Time and error of the last failed fetch. Reads fail with this error during the cooldown, or
-    /// always if it is final. An error that concerns only one range is not kept.
+    /// Time and error of the last failed fetch, if its error was transient or final. Fetches fail
+    /// with this error during the cooldown, or always if it is final.
     unavailable_since: Mutex<Option<(Instant, RequestError)>>,
 }
 
@@ -82,8 +82,8 @@ impl RetryClient {
         }
     }
 
-    /// Stores a transient or final error for later reads; another one clears what is stored. A
-    /// final error is never replaced.
+    /// Stores a transient or final error for later reads. An error of another kind clears what is
+    /// stored. A final error is never replaced or cleared.
     fn fail(&self, error: RequestError) {
         let mut unavailable = self.unavailable_since();
         if !matches!(&*unavailable, Some((_, earlier)) if earlier.is_final) {

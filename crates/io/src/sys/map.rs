@@ -12,9 +12,9 @@ use crate::read_at::ReadAt;
 
 /// A memory-mapped file, which is read without copying.
 ///
-/// The mapped bytes must not change meanwhile. If the file is truncated within them, the program
-/// ends with SIGBUS on Unix; [`FileSource`](crate::FileSource) reports an error instead. If others
-/// append to a file and truncate it again, map the bytes that stay with
+/// The mapped bytes must not change meanwhile. If the file is truncated within them, reading the
+/// missing bytes ends the program by SIGBUS on Unix; [`FileSource`](crate::FileSource) reports an
+/// error instead. If others append to a file and truncate it again, map the bytes that stay with
 /// [`first`](MapSource::first).
 #[derive(Debug)]
 pub struct MapSource(Mmap);

@@ -33,7 +33,7 @@ use windows_sys::Win32::System::Threading::{
 ///
 /// # Errors
 ///
-/// Returns the errors of the system, if there is no such file or folder.
+/// Returns the errors of the system, for example if there is no such file or folder.
 pub(crate) fn full_path(path: &Path) -> io::Result<PathBuf> {
     match path.canonicalize() {
         // Drivers of some memory disks cannot return the full path of a file, and neither can wine
