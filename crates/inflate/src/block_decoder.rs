@@ -84,7 +84,7 @@ pub struct BlockDecoder {
     is_flush: bool,
     /// Number of blocks whose header was read, modulo 2^32.
     blocks: u32,
-    /// Number of lengths read so far.
+    /// Number of code lengths read so far in the header of a dynamic block.
     at: u16,
     /// Number of bytes left of a stored block or a match. In [`Stage::CodeLengthCode`], the number
     /// of lengths of the code length code.

@@ -235,7 +235,7 @@ fn holder(_path: &Path) -> Option<Holder> {
 pub enum LockError {
     /// Another process, or another [`Lock`] of this process, holds the lock.
     Held {
-        /// The file.
+        /// The file that is locked.
         path: PathBuf,
         /// The process that holds it, if known.
         holder: Option<Holder>,

@@ -111,7 +111,7 @@ fn each_run(params: &Params, samples: &[i16], mut each: impl FnMut(&Run) -> Opti
     Some(())
 }
 
-/// Exact bits of a segment before padding to a whole word.
+/// Exact number of bits of a segment before padding to a whole word.
 pub(crate) fn segment_bits(params: &Params, samples: &[i16], options: Options) -> u64 {
     let mut total = 0;
     let all = each_run(params, samples, |run| {
@@ -135,7 +135,7 @@ pub fn encoded_len<S: Sample>(params: &Params, samples: &[S], options: Options) 
     Ok(4 + segments.map(|s| segment_bytes(params, s, options)).sum::<u64>())
 }
 
-/// Exact bytes of a segment with its length.
+/// Exact size in bytes of a segment and of its length field.
 fn segment_bytes(params: &Params, samples: &[i16], options: Options) -> u64 {
     4 + segment_bits(params, samples, options).div_ceil(32) * 4
 }

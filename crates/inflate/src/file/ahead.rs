@@ -40,7 +40,7 @@ impl<R: Read + Send + 'static> Ahead<R> {
         let has_index = file.1.is_some();
         let (give, batches) = sync_channel(WAITING);
         let (free, used) = channel();
-        // A thread that does not start must not lose the file.
+        // The file is sent once the thread has started, so that it is not lost if none can start.
         let (hand_over, take) = channel::<Indexed<R>>();
         let work = move || {
             let (mut source, index) = take.recv().expect("the file follows");

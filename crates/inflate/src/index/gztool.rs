@@ -24,9 +24,9 @@ const VERSIONS: [&[u8; 8]; 2] = [b"gzipindx", b"gzipindX"];
 /// KiB.
 const MOST_COMPRESSED: u32 = 2 * WINDOW as u32;
 /// Memory in bytes that windows may take, besides [`EXPANSION`] times the size of the index file up
-/// to them. Without a limit a small file could ask for any amount of memory.
+/// to the last of them. Without a limit a small file could ask for any amount of memory.
 const MEMORY: u64 = 64 << 20;
-/// See [`MEMORY`].
+/// Bytes of memory that windows may take for each byte of the index file, besides [`MEMORY`].
 const EXPANSION: u64 = 64;
 
 impl Index {

@@ -130,7 +130,7 @@ impl RetryClient {
         if response.range != (from..to) {
             return Err(RequestError::corrupt("the server sends another range than it was asked for"));
         }
-        // Read no more than `out` holds.
+        // The file may end before `out` is full.
         let out = &mut out[..(to - start) as usize];
         while *done < out.len() {
             match response.body.read(&mut out[*done..]) {

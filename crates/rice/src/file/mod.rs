@@ -9,8 +9,8 @@
 //! | [`ChunkEncoder`] | an [`ArrayReader`] | a `.drc` file: one chunk of HDF5 filter 32025 |
 //! | [`ChunkReader`] | a `.drc` file | samples |
 //!
-//! All of them read an [`Input`], some through an [`ArrayReader`]. It is a file or any other
-//! reader. The caller writes the bytes that they return, and the [`NpyHeader`] of a decoded array.
+//! All of them read an [`Input`] (a file or any other reader), some through an [`ArrayReader`]. The
+//! caller writes the bytes that they return, and the [`NpyHeader`] of a decoded array.
 //!
 //! ```
 //! use linerate_rice::Options;

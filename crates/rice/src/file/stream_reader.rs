@@ -425,7 +425,7 @@ impl StreamReader {
         self.current.as_ref().is_some_and(|(stream, next)| (*next as u64) < stream.header.segments)
     }
 
-    /// Whether the current stream holds bytes of a file.
+    /// Whether the current stream has a file record instead of samples.
     fn is_at_record(&self) -> bool {
         self.current.as_ref().is_some_and(|(stream, _)| stream.header.file_bytes.is_some())
     }

@@ -40,7 +40,7 @@ trait Lanes<const N: usize> {
     unsafe fn half(a: __m256i) -> __m256i;
     /// Sets each lane to the sum of the lanes up to it.
     unsafe fn prefix_sum(a: __m256i) -> __m256i;
-    /// Sets all lanes to the last one.
+    /// Sets all lanes to the last lane of `a`.
     unsafe fn last(a: __m256i) -> __m256i;
 }
 

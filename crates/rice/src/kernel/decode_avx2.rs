@@ -191,7 +191,7 @@ fn transpose(r: [__m256i; 8]) -> [__m256i; 8] {
         let (first, second) = (_mm256_unpacklo_epi64(a, c), _mm256_unpackhi_epi64(a, c));
         [first, second, _mm256_unpacklo_epi64(b, d), _mm256_unpackhi_epi64(b, d)]
     };
-    // 128-bit lane i of the jth is column 4i + j of four rows.
+    // In both arrays, 128-bit half i of register j is column 4i + j of four rows.
     let upper = quads(pairs(r[0], r[1]), pairs(r[2], r[3]));
     let lower = quads(pairs(r[4], r[5]), pairs(r[6], r[7]));
     from_fn(|column| {

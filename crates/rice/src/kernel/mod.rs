@@ -25,7 +25,7 @@ mod prefix_sum;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod transpose_avx512;
 
-// Version 2.
+// The modules from here on are for version 2.
 #[cfg(feature = "alloc")]
 pub(crate) mod blocks;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]

@@ -124,7 +124,7 @@ fn pairs(mut values: [u16; BLOCK]) -> [u32; BLOCK / 2] {
     pairs
 }
 
-/// As [`pairs`].
+/// Pairs of 32-bit values, the first one in the low half, like [`pairs`].
 #[inline(always)]
 fn pairs_of_pairs(mut values: [u32; BLOCK / 2]) -> [u64; BLOCK / 4] {
     for x in &mut values {

@@ -123,7 +123,7 @@ pub(super) mod avx512 {
         let of = |k: u32| {
             let q = _mm512_min_epu16(_mm512_srl_epi16(x, _mm_cvtsi32_si128(k as i32)), most);
             let escapes = _mm512_cmpeq_epu16_mask(q, most).count_ones();
-            // The upper bytes are zero.
+            // Quotients are at most 15, so their upper bytes are zero.
             (_mm512_sad_epu8(q, _mm512_setzero_si512()), escapes)
         };
         let ((a, a_escapes), (b, b_escapes), (c, c_escapes)) =

@@ -2,10 +2,10 @@
 
 use super::isa::{Isa, Kernel};
 
-/// Bytes after the last position that the loops may write to.
+/// Number of bytes after the last position that the loops may overwrite.
 pub(super) const SLACK: usize = 64;
 
-/// Finds the ones of whole words.
+/// Finds the 1 bits of whole words.
 pub(super) struct Find<'a> {
     pub(super) words: &'a [[u8; 8]],
     pub(super) positions: &'a mut [u8],

@@ -120,7 +120,7 @@ pub(super) fn encode_run<T: Element>(
     Ok(at)
 }
 
-/// Returns the table entry of what ends `bytes` bytes after the table.
+/// Returns the table entry of a part or record that ends `bytes` bytes after the table.
 fn end_of(bytes: usize) -> Result<[u8; 4]> {
     u32::try_from(bytes / 4)
         .map(u32::to_le_bytes)
