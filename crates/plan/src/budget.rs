@@ -48,7 +48,7 @@ impl Goal {
         match self {
             Goal::Speed => row.delivered.median,
             Goal::Size => row.ratio,
-            Goal::Balance => row.delivered.median * row.ratio,
+            Goal::Balance => row.product(),
         }
     }
 }

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `sentence`, `notes` | the winner and the reason; a list of further sentences |
 //! | `command`, `command_line` | the command of the winner, or else of the alternative, as a list of arguments, and quoted for a POSIX shell |
+//! | `decode_command`, `decode_command_line` | the command that decodes the output of `command`, in the same two forms; `null` if there is no command, or if none decodes its output |
 //! | `pipe` | `name`, `bytes_per_second`, `direction` (`read`, `write` or `both`) |
 //! | `budget` | `cores`, `memory_per_stream`, `min_ratio`, `goal` (`speed`, `size` or `balance`) |
 //! | `winner`, `ties` | an index into `candidates`; a list of indexes |
@@ -19,6 +20,7 @@
 //! | key | value |
 //! |---|---|
 //! | `engine`, `settings`, `command` | as measured; `engine` is empty for storing plainly |
+//! | `decode_command` | the command that decodes the output of `command` |
 //! | `content`, `compressed`, `ratio` | bytes before and after compression; the first divided by the second |
 //! | `required` | rate that saturates the pipe, as one number |
 //! | `speed`, `extrapolated` | speed on the cores of the budget; whether these cores are outside the measured numbers of threads |
@@ -46,6 +48,8 @@ impl Plan {
             "notes": self.notes(),
             "command": self.applied().and_then(|row| row.measurement.command.as_ref()),
             "command_line": self.command(),
+            "decode_command": self.applied().and_then(|row| row.decode_command.as_ref()),
+            "decode_command_line": self.decode_command(),
             "pipe": {
                 "name": self.pipe.name,
                 "bytes_per_second": self.pipe.rate,
@@ -71,6 +75,7 @@ fn candidate(row: &Row) -> Value {
         "engine": measured.engine,
         "settings": measured.settings,
         "command": measured.command,
+        "decode_command": row.decode_command,
         "content": measured.content,
         "compressed": measured.compressed,
         "ratio": row.ratio,

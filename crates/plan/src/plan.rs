@@ -85,6 +85,10 @@ pub struct Row {
     pub memory: u64,
     /// Estimates for random reads through the pipe. `None` if random reads were not measured.
     pub reads: Option<Reads>,
+    /// The command that decodes the output of the candidate's command, one element per argument.
+    /// [`plan`](fn@plan) leaves it `None`. A caller that knows the engines sets it for those that
+    /// have one.
+    pub decode_command: Option<Vec<String>>,
     /// Why the candidate cannot be chosen. `None` if it can.
     pub excluded: Option<Exclusion>,
     /// Whether the candidate is on the Pareto front: it can be chosen, and no other that can be
@@ -273,6 +277,12 @@ impl Plan {
     pub fn command(&self) -> Option<String> {
         self.applied()?.command()
     }
+
+    /// Returns the command that decodes the output of [`Plan::command`], quoted for a POSIX shell.
+    /// `None` if there is no command, or none that decodes ([`Row::decode_command`]).
+    pub fn decode_command(&self) -> Option<String> {
+        quoted(self.applied()?.decode_command.as_ref())
+    }
 }
 
 fn find_front(rows: &mut [Row]) {
@@ -325,12 +335,20 @@ impl Row {
         }
     }
 
+    /// Returns the delivered rate times the ratio, by which [`Goal::Balance`] compares rows.
+    pub fn product(&self) -> f64 {
+        self.delivered.median * self.ratio
+    }
+
     /// Returns the command of the candidate, quoted for a POSIX shell. `None` if it has none.
     pub(crate) fn command(&self) -> Option<String> {
-        let words = self.measurement.command.as_ref()?.iter().map(String::as_str);
-        // Only a NUL byte cannot be quoted, and an argument of a program cannot contain one.
-        shlex::try_join(words).ok()
+        quoted(self.measurement.command.as_ref())
     }
+}
+
+fn quoted(command: Option<&Vec<String>>) -> Option<String> {
+    // Only a NUL byte cannot be quoted, and an argument of a program cannot contain one.
+    shlex::try_join(command?.iter().map(String::as_str)).ok()
 }
 
 /// Makes a measurement for storing without compression, with the largest content of all
@@ -361,6 +379,7 @@ fn row(measurement: Measurement, plain: bool, pipe: &Pipe, budget: &Budget) -> R
         saved_per_core_second: 0.0,
         memory: measurement.memory.per_stream,
         reads: reads(&measurement, pipe, budget),
+        decode_command: None,
         excluded,
         pareto: false,
         curve: None,

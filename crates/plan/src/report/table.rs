@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::markup::escape;
 use super::{is_tie, is_winner};
+use crate::budget::Goal;
 use crate::measurement::Speed;
 use crate::plan::{Plan, Row};
 use crate::units;
@@ -41,6 +42,8 @@ const COLUMNS: &[Column] = &[
     ),
 ];
 
+const PRODUCT_COLUMNS: &[Column] = &[("Delivers times ratio", product, nothing)];
+
 const READ_COLUMNS: &[Column] = &[(
     "Random read",
     |row| row.measurement.read.map_or_else(String::new, |read| units::time(read.seconds)),
@@ -56,14 +59,23 @@ fn nothing(_: &Row) -> String {
     String::new()
 }
 
+fn product(row: &Row) -> String {
+    if row.delivered.median > 0.0 { units::rate(row.product()) } else { String::new() }
+}
+
 fn bound(row: &Row) -> String {
     if row.speed.is_some() || row.plain { format!("bound by {}", row.bound.name()) } else { String::new() }
 }
 
-/// Returns the table. It has a column for random reads if any were measured.
+/// Returns the table. It has a column with what the goal compares if that is the product of two
+/// other columns, and one for random reads if any were measured.
 pub(super) fn html(plan: &Plan) -> String {
     let with_reads = plan.rows.iter().any(|row| row.reads.is_some());
-    let columns = || COLUMNS.iter().chain(if with_reads { READ_COLUMNS } else { &[] });
+    let with_product = plan.budget.goal == Goal::Balance;
+    let columns = || {
+        let first = if with_product { PRODUCT_COLUMNS } else { &[] };
+        first.iter().chain(COLUMNS).chain(if with_reads { READ_COLUMNS } else { &[] })
+    };
     let mut html = format!(
         "<table class=\"all\">\n<caption class=\"hidden\">All candidates; speeds on {}</caption>\n<thead><tr><th scope=\"col\">Candidate</th>",
         units::cores(plan.budget.cores)

@@ -386,7 +386,9 @@ fn pareto_front_has_the_rows_that_no_other_beats() {
 fn json_has_every_documented_key() {
     let mut blocks = candidate("zstd 3", 2.0, 2e9);
     blocks.read = Some(Read { seconds: 10e-6, fetched: 2048.0 });
-    let json = plan(&[blocks], &pipe(500e6), &budget(2)).to_json();
+    let mut plan = plan(&[blocks], &pipe(500e6), &budget(2));
+    plan.rows[1].decode_command = Some(["linerate", "nx", "extract", "zstd 3"].map(String::from).into());
+    let json = plan.to_json();
     let documented = include_str!("../../src/json.rs");
     let keys: Vec<&str> = documented
         .lines()
@@ -406,6 +408,7 @@ fn json_has_every_documented_key() {
         assert!(keys.contains(&key.as_str()), "{key} is there, but not documented");
     }
     assert_eq!(json["command_line"], "linerate nx pack 'zstd 3'");
+    assert_eq!(json["decode_command_line"], "linerate nx extract 'zstd 3'");
     assert_eq!(json["winner"], 1);
     assert_eq!(json["candidates"][1]["read"]["fetched"], 2048.0);
 }

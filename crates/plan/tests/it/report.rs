@@ -1,7 +1,7 @@
 //! The report is well-formed, makes no requests and escapes all text.
 
 use linerate_plan::report::{self, Context};
-use linerate_plan::{Budget, Direction, Measurement, Pipe, Plan, Read, Scaling, Speed, plan};
+use linerate_plan::{Budget, Direction, Goal, Measurement, Pipe, Plan, Read, Scaling, Speed, plan};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
@@ -129,14 +129,28 @@ fn charts_have_titles_and_ids_are_unique() {
 
 #[test]
 fn page_has_the_sentence_the_command_and_every_candidate() {
-    let plan =
+    let mut plan =
         plan(&[candidate("zstd 3", 2.0, 9e8), candidate("zstd 9", 2.5, 4e8)], &pipe(500e6), &budget(2));
+    plan.rows[1].decode_command = Some(["linerate", "nx", "extract", "a.nx"].map(String::from).into());
     let page = report::html(&plan, &Context::default());
     assert!(page.contains(&format!("<h1>{}</h1>", plan.sentence())));
-    assert!(page.contains("<code>linerate nx pack &#39;zstd 3&#39;</code>"), "{:?}", plan.command());
+    let commands = "<code>linerate nx pack &#39;zstd 3&#39;\nlinerate nx extract a.nx</code>";
+    assert!(page.contains(commands), "{:?}", plan.command());
     assert_eq!(page.matches("<th scope=\"row\">nx: zstd").count(), 2);
     assert_eq!(page.matches("<svg ").count(), 4, "two charts in two sizes");
     assert!(page.contains("Cores that saturate the pipe") && page.contains("Machine and versions"));
+}
+
+#[test]
+fn product_is_a_column_if_the_goal_compares_it() {
+    let page = |goal| {
+        let budget = Budget { goal, ..budget(2) };
+        report::html(&plan(&[candidate("zstd 3", 2.0, 9e8)], &pipe(500e6), &budget), &Context::default())
+    };
+    // The pipe delivers 1 GB/s of content, at a ratio of 2.
+    let product = "<th scope=\"row\">nx: zstd 3</th><td>2 GB/s</td>";
+    assert!(page(Goal::Balance).contains(product) && page(Goal::Balance).contains("Delivers times ratio"));
+    assert!(!page(Goal::Speed).contains(product) && !page(Goal::Speed).contains("Delivers times ratio"));
 }
 
 #[test]
