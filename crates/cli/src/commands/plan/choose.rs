@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use linerate_candidates::{self as candidates, Measured, Options, Shape};
 use linerate_plan::{Budget, Pipe, Plan, plan};
 
+use super::decode::decoding;
+use super::load::Load;
 use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 
@@ -29,11 +31,16 @@ pub(crate) fn choose(
     // With more threads than cores, the scheduler would be measured.
     let options = Options { seconds, threads: budget.cores.min(available), ..Options::default() };
     let progress = reporter.activity(&first.display().to_string());
-    let measured = candidates::measure(shape, data, &options, &|what| progress.show(what))
+    let load = Load::now();
+    let mut measured = candidates::measure(shape, data, &options, &|what| progress.show(what))
         .map_err(|e| without_name(&e, first))?;
+    measured.notes.extend(load.and_then(|before| Load::now()?.since(&before).note(options.threads)));
     #[cfg(not(feature = "zstd-compress"))]
     let measured = with_standard_zstd(measured);
-    let plan = plan(&measured.measurements, &pipe, &budget);
+    let mut plan = plan(&measured.measurements, &pipe, &budget);
+    for row in &mut plan.rows {
+        row.decode_command = row.measurement.command.as_deref().and_then(|command| decoding(command, data));
+    }
     Ok((measured, plan))
 }
 

@@ -2,7 +2,9 @@
 //! drive or network.
 
 mod choose;
+mod decode;
 mod folder;
+mod load;
 pub(crate) mod page;
 mod recognise;
 mod table;
@@ -209,6 +211,7 @@ fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSumm
         .into_iter()
         .chain(measured.notes.iter().cloned())
         .chain(plan.notes())
+        .chain(parameters(&plan))
         .chain(short_run(&plan, measured.bytes))
         .chain(writing(&plan, measured.writing))
         .collect();
@@ -240,6 +243,16 @@ fn drive(
             Ok(Pipe { direction, ..assumed })
         }
     }
+}
+
+/// Returns a remark if the command makes a chunk of Delta-Rice 1, which no command decodes without
+/// parameters that the plan does not know.
+fn parameters(plan: &Plan) -> Option<String> {
+    plan.command().filter(|command| command.starts_with("linerate rice encode --v1")).map(|_| {
+        "Keep the cd_values that the command prints: a chunk of Delta-Rice 1 does not contain them, and \
+         `linerate rice decode --cd-values` needs them."
+            .into()
+    })
 }
 
 /// Returns a remark if the winner codes all of the data (`bytes` bytes) in so little time that the

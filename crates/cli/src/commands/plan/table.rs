@@ -1,19 +1,41 @@
-//! Formats the plan for the terminal: a sentence, the command, the table of candidates, notes.
+//! Formats the plan for the terminal: a sentence, the commands, the table of candidates, notes.
 
 use linerate_plan::units::{rate, ratio, size};
-use linerate_plan::{Plan, Row};
+use linerate_plan::{Goal, Plan, Row};
 
 use crate::ui::columns::aligned;
 
-/// Titles of the columns. The first has the settings.
-const TITLES: [&str; 6] = ["", "ratio", "delivers", "per core", "cores", "memory"];
+/// A column after that of the settings: its title, and the text of a row.
+type Column = (&'static str, fn(&Row) -> String);
 
-/// Returns the lines to print: the sentence, the command, the table and the notes. `all` means to
-/// list all candidates.
+const RATIO: Column = ("ratio", |row| ratio(row.ratio));
+const DELIVERS: Column = ("delivers", |row| rate(row.delivered.median));
+const PRODUCT: Column = ("product", |row| rate(row.product()));
+const PER_CORE: Column =
+    ("per core", |row| row.curve.as_ref().map_or_else(|| "-".into(), |curve| rate(curve.on(1).median)));
+const CORES: Column = ("cores", |row| match row.saturation {
+    Some(needed) if needed.extrapolated => format!("about {}", needed.cores),
+    Some(needed) => needed.cores.to_string(),
+    None => "-".into(),
+});
+const MEMORY: Column = ("memory", |row| size(row.memory));
+
+/// Returns the columns. Names of settings have up to 60 characters, so only those that matter for
+/// this plan are listed: the product of `delivers` and `ratio` if the goal compares it, and memory
+/// if that is limited or `all` is set.
+fn columns(plan: &Plan, all: bool) -> Vec<Column> {
+    let product = (plan.budget.goal == Goal::Balance).then_some(PRODUCT);
+    let memory = (all || plan.budget.memory_per_stream.is_some()).then_some(MEMORY);
+    [RATIO, DELIVERS].into_iter().chain(product).chain([PER_CORE, CORES]).chain(memory).collect()
+}
+
+/// Returns the lines to print: the sentence, the commands that encode and decode, the table and the
+/// notes. `all` means to list all candidates and columns.
 pub(super) fn lines(plan: &Plan, notes: &[String], all: bool) -> Vec<String> {
     let mut lines = vec![plan.sentence()];
     if let Some(command) = plan.command() {
         lines.extend([String::new(), format!("  {command}")]);
+        lines.extend(plan.decode_command().map(|command| format!("  {command}")));
     }
     lines.push(String::new());
     lines.extend(table(plan, all));
@@ -29,9 +51,14 @@ fn table(plan: &Plan, all: bool) -> Vec<String> {
     // The candidate with the largest ratio is last, as it is rightmost in the chart of ratio and
     // speed.
     shown.sort_by(|&a, &b| plan.rows[a].ratio.total_cmp(&plan.rows[b].ratio));
-    let mut cells = vec![TITLES.map(str::to_owned)];
+    let columns = columns(plan, all);
+    let titles = columns.iter().map(|column| column.0.to_owned());
+    let mut cells = vec![[String::new()].into_iter().chain(titles).collect::<Vec<_>>()];
     for i in shown {
-        cells.extend(plan.rows[i].by_direction().iter().map(|row| cells_of(row, mark(plan, i))));
+        for row in plan.rows[i].by_direction() {
+            let settings = format!("{} {}", mark(plan, i), row.measurement.settings);
+            cells.push([settings].into_iter().chain(columns.iter().map(|column| column.1(&row))).collect());
+        }
     }
     aligned(&cells)
 }
@@ -48,20 +75,4 @@ fn mark(plan: &Plan, i: usize) -> char {
         false if plan.ties.contains(&i) => '=',
         false => ' ',
     }
-}
-
-fn cells_of(row: &Row, mark: char) -> [String; 6] {
-    let per_core = row.curve.as_ref().map(|curve| rate(curve.on(1).median));
-    [
-        format!("{mark} {}", row.measurement.settings),
-        ratio(row.ratio),
-        rate(row.delivered.median),
-        per_core.unwrap_or_else(|| "-".into()),
-        match row.saturation {
-            Some(needed) if needed.extrapolated => format!("about {}", needed.cores),
-            Some(needed) => needed.cores.to_string(),
-            None => "-".into(),
-        },
-        size(row.memory),
-    ]
 }

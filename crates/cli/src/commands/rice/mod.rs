@@ -5,7 +5,7 @@ mod chunk_args;
 mod decode;
 mod encode;
 mod info;
-mod names;
+pub(crate) mod names;
 mod operand;
 mod parameters;
 mod tune;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 pub(super) const CHUNK: &str = "drc";
 
 /// Suffix of a file of v2 streams.
-pub(super) const STREAMS: &str = "rice";
+pub(crate) const STREAMS: &str = "rice";
 
 const NPY: &str = "npy";
 
@@ -22,7 +22,7 @@ pub(super) const ENCODED: [&str; 2] = [CHUNK, STREAMS];
 
 /// The name of an encoded file. If `suffix` is `drc`, `a.npy` becomes `a.drc`, and a file with
 /// another suffix keeps it: `a.raw` becomes `a.raw.drc`.
-pub(super) fn encoded(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn encoded(path: &Path, suffix: &str) -> PathBuf {
     match has_suffix(path, &[NPY]) {
         true => path.with_extension(suffix),
         false => appended(path, suffix),
