@@ -1,15 +1,18 @@
 //! Makes the command that decodes what the command of a candidate encodes.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use linerate_candidates::operand;
+use linerate_rice::Params;
+use linerate_rice::file::{Input, NpyHeader};
 
-use crate::commands::rice::names::{STREAMS, encoded};
+use crate::commands::rice::names::{CHUNK, STREAMS, encoded};
 
 /// Returns the command that decodes the output of `command`, which encodes `data`. It restores the
 /// files, or prints the records of a block file in the order of their keys, or writes the payloads
 /// of messages. `None` if `command` only trains or checks, and for two outputs: HDF5 files are read
-/// as they are, and a chunk of Delta-Rice 1 lacks parameters that only its encoding prints.
+/// as they are, and several chunks of Delta-Rice 1 have parameters of their own.
 pub(super) fn decoding(command: &[String], data: &[PathBuf]) -> Option<Vec<String>> {
     let words: Vec<&str> = command.iter().map(String::as_str).collect();
     let decoded = |words: &[&str], rest: Vec<String>| {
@@ -27,7 +30,12 @@ pub(super) fn decoding(command: &[String], data: &[PathBuf]) -> Option<Vec<Strin
         ["linerate", "zstd", ..] | ["zstd", ..] => {
             decoded(&["linerate", "zstd", "-d"], of_files(data, |path| suffixed(path, "zst")))
         }
-        ["linerate", "rice", "encode", "--v1", ..] => None,
+        ["linerate", "rice", "encode", "--v1", flags @ .., file] => match data {
+            [one] if one.is_file() => {
+                decoded(&["linerate", "rice", "decode"], of_chunk(flags, Path::new(file))?)
+            }
+            _ => None,
+        },
         // The command has no option except -r. Arrays that it cannot encode are not its operands.
         ["linerate", "rice", "encode", files @ ..] => {
             let files: Vec<PathBuf> = files.iter().filter(|word| **word != "-r").map(PathBuf::from).collect();
@@ -42,6 +50,34 @@ pub(super) fn decoding(command: &[String], data: &[PathBuf]) -> Option<Vec<Strin
         }
         _ => None,
     }
+}
+
+/// Returns the arguments that decode the chunk of this file, which was encoded with these flags. A
+/// chunk does not contain its parameters: m and the filter are among the flags, and the segment
+/// follows from the shape. `None` if m is not among the flags, or samples do not have 16 bits.
+fn of_chunk(flags: &[&str], file: &Path) -> Option<Vec<String>> {
+    let (parameters, shape, element, output) = match flags {
+        // A WAV file is encoded as one row of raw samples.
+        [parameters @ .., "--dtype", element] => {
+            (parameters, vec![file.metadata().ok()?.len() / 2], *element, vec!["--raw".to_owned()])
+        }
+        parameters => {
+            let header = NpyHeader::read(&mut Input::from_file(File::open(file).ok()?).ok()?).ok()?;
+            let axes: Vec<String> = header.shape.axes().iter().map(u64::to_string).collect();
+            let output = vec!["--shape".to_owned(), axes.join(",")];
+            (parameters, header.shape.axes().to_vec(), header.element.name(), output)
+        }
+    };
+    if !parameters.contains(&"--m") || !matches!(element, "i16" | "u16") {
+        return None;
+    }
+    let mut arguments: Vec<String> = parameters.iter().map(|word| (*word).to_owned()).collect();
+    let segment = Params::segment_for(&shape).map(|segment| ["--segment".to_owned(), segment.to_string()]);
+    arguments.extend(segment.into_iter().flatten());
+    arguments.extend(["--dtype".to_owned(), element.to_owned()]);
+    arguments.extend(output);
+    arguments.push(operand(&encoded(file, CHUNK)));
+    Some(arguments)
 }
 
 /// Returns the folder to which an archive's names are relative: the packed folder, or the folder of
@@ -86,7 +122,7 @@ mod tests {
             "linerate dict train --lines -s 8K rows.json -o rows.dict",
             "linerate dict cluster --lines --count 8 rows.json -o rows.dictionaries",
             "linerate dict sst verify 000012.sst",
-            "linerate rice encode --v1 --m 8 run.npy",
+            "linerate rice encode --v1 -r takes",
             "h5repack -f /run:UD=325,0,1,0 run.h5 run.rice.h5",
         ] {
             assert_eq!(of(command, &["rows.json"]), None, "{command}");

@@ -245,10 +245,11 @@ fn drive(
     }
 }
 
-/// Returns a remark if the command makes a chunk of Delta-Rice 1, which no command decodes without
-/// parameters that the plan does not know.
+/// Returns a remark if the command makes several chunks of Delta-Rice 1, each of which is decoded
+/// with its own parameters.
 fn parameters(plan: &Plan) -> Option<String> {
-    plan.command().filter(|command| command.starts_with("linerate rice encode --v1")).map(|_| {
+    let is_of_chunks = plan.command()?.starts_with("linerate rice encode --v1");
+    (is_of_chunks && plan.decode_command().is_none()).then(|| {
         "Keep the cd_values that the command prints: a chunk of Delta-Rice 1 does not contain them, and \
          `linerate rice decode --cd-values` needs them."
             .into()

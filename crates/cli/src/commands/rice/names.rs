@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Suffix of a chunk of filter 32025.
-pub(super) const CHUNK: &str = "drc";
+pub(crate) const CHUNK: &str = "drc";
 
 /// Suffix of a file of v2 streams.
 pub(crate) const STREAMS: &str = "rice";

@@ -151,7 +151,7 @@ fn commands_run(folder: &Folder, plan: &Value, data: &[&str]) -> BTreeSet<String
 
 /// Whether no command decodes what this one makes.
 fn is_not_decoded(encode: &[&str]) -> bool {
-    matches!(encode, ["rice", "encode", "--v1", ..] | ["dict", "train" | "cluster" | "sst", ..])
+    matches!(encode, ["dict", "train" | "cluster" | "sst", ..])
 }
 
 fn words(command: &Value) -> Vec<&str> {
