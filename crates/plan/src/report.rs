@@ -141,9 +141,10 @@ fn summary(plan: &Plan, context: &Context) -> String {
     );
     html.push_str(&figures(plan));
     if let Some(command) = plan.command() {
-        let lines = [command].into_iter().chain(plan.decode_command());
-        let lines: Vec<String> = lines.map(|line| escape(&line)).collect();
-        let _ = writeln!(html, "<h2>Command</h2>\n<pre><code>{}</code></pre>", lines.join("\n"));
+        let _ = writeln!(html, "<h2>Command</h2>\n<pre><code>{}</code></pre>", escape(&command));
+    }
+    if let Some(command) = plan.decode_command() {
+        let _ = writeln!(html, "<p>To decode:</p>\n<pre><code>{}</code></pre>", escape(&command));
     }
     let notes = plan.notes();
     if !notes.is_empty() {

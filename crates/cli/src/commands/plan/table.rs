@@ -35,7 +35,9 @@ pub(super) fn lines(plan: &Plan, notes: &[String], all: bool) -> Vec<String> {
     let mut lines = vec![plan.sentence()];
     if let Some(command) = plan.command() {
         lines.extend([String::new(), format!("  {command}")]);
-        lines.extend(plan.decode_command().map(|command| format!("  {command}")));
+        // Not below the first command: whoever copies both lines would decode at once.
+        let decoding = |command| [String::new(), format!("To decode: {command}")];
+        lines.extend(plan.decode_command().into_iter().flat_map(decoding));
     }
     lines.push(String::new());
     lines.extend(table(plan, all));

@@ -45,7 +45,10 @@ fn folder_gives_a_sentence_a_command_and_a_table() {
     let mut lines = found.lines();
     assert!(lines.next().is_some_and(|sentence| sentence.contains("10 MB/s")), "{found}");
     assert!(found.contains("\n  linerate nx pack "), "{found}");
-    assert!(found.contains("mods -o mods.nx\n  linerate nx extract mods.nx -o mods\n\n"), "{found}");
+    assert!(
+        found.contains("mods -o mods.nx\n\nTo decode: linerate nx extract mods.nx -o mods\n\n"),
+        "{found}"
+    );
     assert!(found.contains("\n> "), "{found}");
     let titles = ["ratio", "delivers", "product", "per core", "cores"].join("  ");
     let squeezed = |text: &str| {
