@@ -22,21 +22,21 @@ pub(crate) struct Connection {
     /// Received parts of an incomplete websocket message.
     parts: Vec<u8>,
     /// A payload that did not fit into the caller's buffer, until it is fetched or the next message
-    /// begins.
+    /// is decoded.
     unfetched: Option<Vec<u8>>,
     last: LastMessage,
     /// Names of the events whose payloads are not delivered.
     dropped: Vec<Box<str>>,
-    /// An error of a stream that its session does not know: parts were too long, or memory ran out.
-    /// It persists until a reset.
+    /// An error of a stream that its session does not know: the parts of a message were too long,
+    /// or memory ran out. It persists until a reset.
     error: Option<SessionError>,
     /// The error of the last message, even if it affects only this message.
     last_error: Option<SessionError>,
     /// An independent message that is lost although its last part has not arrived.
     lost: Option<LostMessage>,
-    /// Number of independent messages that were lost before they reached the session, and of their
-    /// compressed bytes.
+    /// Number of independent messages that were lost before they reached the session.
     lost_messages: u64,
+    /// Number of compressed bytes of these messages.
     lost_bytes: u64,
     /// Whether a panic left the session in an unknown state.
     broken: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Connection {
 /// A message whose remaining parts are dropped, each with the same error.
 struct LostMessage {
     error: SessionError,
-    /// Compressed bytes of its parts so far.
+    /// Compressed bytes of the message's parts so far.
     compressed: u64,
 }
 
@@ -129,13 +129,14 @@ impl Connection {
         self.dropped = names.map(Box::from).collect();
     }
 
-    /// Sets the dictionaries of zstd frames, before the first frame.
+    /// Sets the dictionaries of zstd frames. Call it before the first frame.
     pub(crate) fn set_dictionaries(&mut self, dictionaries: Arc<Dictionaries>) {
         self.options.dictionaries = Some(dictionaries);
         self.renew_session();
     }
 
-    /// Records messages, before the first one. Returns the connection's number in the recorder.
+    /// Makes `recorder` record the messages. Call it before the first one. Returns the connection's
+    /// number in the recorder.
     pub(crate) fn record_stats(&mut self, recorder: Arc<Recorder>) -> Option<u32> {
         let connection = self.options.recorder.insert(recorder).connection();
         self.session = self.options.session().record_stats(connection);
@@ -183,8 +184,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Keeps the payload of the last message until it is fetched or the next message begins. If
-    /// memory runs out, that message is lost.
+    /// Keeps the payload of the last message until it is fetched or the next message is decoded. If
+    /// memory runs out, the payload is lost, and in a stream the error persists.
     pub(crate) fn keep(&mut self, payload: &[u8]) -> Result<(), SessionError> {
         let mut kept = Vec::new();
         if kept.try_reserve_exact(payload.len()).is_err() {
@@ -201,8 +202,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Delivers the payload kept by [`keep`](Self::keep) to `deliver`, or nothing if there is none.
-    /// Keeps it if `deliver` returns a negative result.
+    /// Calls `deliver` with the payload kept by [`keep`](Self::keep), or with no bytes if there is
+    /// none. Keeps the payload if `deliver` returns a negative result.
     pub(crate) fn fetch(&mut self, deliver: impl FnOnce(&[u8]) -> i64) -> i64 {
         let result = deliver(self.unfetched.as_deref().unwrap_or_default());
         if result >= 0 {
@@ -211,7 +212,7 @@ impl Connection {
         result
     }
 
-    /// Length of the kept payload.
+    /// Length of the kept payload; `None` if there is none.
     pub(crate) fn pending(&self) -> Option<usize> {
         self.unfetched.as_ref().map(Vec::len)
     }
@@ -221,8 +222,8 @@ impl Connection {
         self.fail(NO_MEMORY, len, last)
     }
 
-    /// Reports that a message is lost with this part. In a stream the error persists until a reset,
-    /// because later messages may refer to the lost one.
+    /// Drops the message of a part of `len` bytes and returns the error. In a stream the error
+    /// persists until a reset, because later messages may refer to the lost one.
     fn fail(&mut self, message: &'static str, len: usize, last: bool) -> SessionError {
         let parts = std::mem::take(&mut self.parts).len() as u64;
         let error = Error::new(Kind::Limit, self.consumed() + parts, message);
@@ -233,7 +234,8 @@ impl Connection {
         self.lose(error, parts + len as u64, last)
     }
 
-    /// Drops a part of an independent message that is lost. Counts the message with its last part.
+    /// Drops a part of an independent message that is lost. Counts the message once its last part
+    /// has arrived.
     fn lose(&mut self, error: SessionError, compressed: u64, last: bool) -> SessionError {
         if last {
             self.lost_messages += 1;
@@ -244,8 +246,8 @@ impl Connection {
         *self.last_error.insert(error)
     }
 
-    /// Keeps an error of the session as that of the last message, and counts the lost messages
-    /// before it.
+    /// Keeps an error of the session as the error of the last message. Adds lost messages, which
+    /// the session does not know, to its offset and index.
     fn of_session(&mut self, SessionError { error, message_index }: SessionError) -> SessionError {
         let error = error.shifted(self.lost_bytes);
         let message_index = message_index + self.lost_messages;
@@ -301,7 +303,7 @@ impl Connection {
         &self.last
     }
 
-    /// Bytes that the connection holds.
+    /// Bytes that the connection holds, without the names of dropped events.
     pub(crate) fn memory(&self) -> usize {
         let own = size_of::<Self>() - size_of::<Session>();
         let unfetched = self.unfetched.as_ref().map_or(0, Vec::capacity);

@@ -7,8 +7,8 @@
 //! * Working memory comes from a pool of the process, not of the thread: clients have a thread per
 //!   connection.
 //! * Bytes of Java arrays are copied in and out, so the garbage collector never waits for a
-//!   decoder. Direct buffers may be used in place. No Java method is called. Java creates
-//!   exceptions from `Connection::last_error`.
+//!   decoder. Direct buffers may be used in place. No Java method is called. Java creates the
+//!   exceptions for errors of messages, which the native methods return as text and numbers.
 //! * Panics are caught. A connection is then unusable until it is reset, an encoder or decoder of
 //!   permessage-deflate for good; others are not affected.
 //!

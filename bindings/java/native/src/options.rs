@@ -14,9 +14,9 @@ pub(crate) struct Options {
     pub(crate) window_log: i32,
     /// The ordinal of the Java enum `Checks`.
     pub(crate) checks: i32,
-    /// Maximum number of recent messages to keep, and of their bytes in total. If either is 0, none
-    /// is kept.
+    /// Maximum number of recent messages to keep; 0 keeps none.
     pub(crate) keep_messages: i32,
+    /// Maximum number of compressed bytes of all kept messages; 0 keeps none.
     pub(crate) keep_bytes: i32,
     /// Dictionaries of zstd frames.
     pub(crate) dictionaries: Option<Arc<Dictionaries>>,

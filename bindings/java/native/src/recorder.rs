@@ -56,7 +56,8 @@ impl Recorder {
         self.0.by_transport().get(number).map(|stats| snapshot!(stats))
     }
 
-    /// Statistics of an open connection; `None` if it has none of its own.
+    /// Statistics of the connection with this number; `None` if it is closed or has none of its
+    /// own.
     pub(crate) fn connection_stats(&self, number: u32) -> Option<Snapshot> {
         self.0.connection_stats(number).map(|stats| snapshot!(stats))
     }

@@ -13,8 +13,8 @@ const PIECE: usize = 16 << 10;
 /// Number of encoders, decoders and prepared messages that are not freed.
 static LIVE: AtomicI64 = AtomicI64::new(0);
 
-/// Working memory that no call uses, for at most [`MOST`] calls. Each is boxed, because moving it
-/// would take longer than encoding a short message.
+/// Working memory that no call uses, for at most [`MOST`] calls. Each `Work` is boxed, because
+/// moving it would take longer than encoding a short message.
 static POOL: Mutex<Vec<Box<Work>>> = Mutex::new(Vec::new());
 
 /// Largest length of [`POOL`]: one per processor, because more threads cannot run at the same time.
@@ -108,7 +108,7 @@ pub(crate) struct MessageDecoder {
     decoder: Decoder,
     /// Compressed bytes of the connection so far.
     read: u64,
-    /// Compressed bytes of the messages before this one.
+    /// Compressed bytes of the messages before the current one.
     begin: u64,
     messages: u64,
     /// Whether all parts of the message were read, but the end of its content did not fit into the

@@ -21,7 +21,7 @@ struct Target<'c> {
 impl Target<'_> {
     /// Copies a payload, for which there should be room, to the buffer and returns its length. If a
     /// direct buffer is too small, returns `DEFECT`, and for an array that is too short `EXCEPTION`
-    /// with a pending exception. The connection is unaffected.
+    /// with a pending exception.
     fn write(self, payload: &[u8]) -> jlong {
         if payload.is_empty() {
             return 0; // an empty buffer may have no address

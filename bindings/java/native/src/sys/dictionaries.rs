@@ -29,7 +29,7 @@ fn parse(mut all: &[u8]) -> Result<Dictionaries, Error> {
 }
 
 /// `static native String createDictionaries(byte[] all, long[] created)`: writes the address of the
-/// dictionaries to `created` and returns null; or returns the reason why there are none.
+/// dictionaries to `created` and returns null; or returns why they cannot be created.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_createDictionaries(
     env: *mut JNIEnv,
@@ -84,7 +84,7 @@ pub(super) extern "system" fn Java_dev_linerate_gateway_Native_setDictionaries(
     with(connection, (), |connection| connection.set_dictionaries(dictionaries));
 }
 
-/// `static native void dictionaryNumbers(long dictionaries, long[] into)`: writes the bytes that
+/// `static native void dictionaryNumbers(long dictionaries, long[] into)`: writes how many bytes
 /// the dictionaries hold, then their ids in ascending order.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_dictionaryNumbers(

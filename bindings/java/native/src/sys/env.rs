@@ -7,8 +7,8 @@ use std::{ptr, slice};
 
 use jni_sys::{JNIEnv, JNINativeInterface__1_4, jbyteArray, jint, jlongArray, jobject, jstring};
 
-/// Converts a length to Java's type. All lengths here are of Java's arrays and buffers or checked
-/// against limits of that type, so none is too large.
+/// Converts a length to Java's type. Only that of a recording can be too large, and becomes the
+/// largest number, a length for which Java creates no array.
 pub(crate) fn length(len: usize) -> jint {
     jint::try_from(len).unwrap_or(jint::MAX)
 }

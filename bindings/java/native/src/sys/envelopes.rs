@@ -11,8 +11,8 @@ use super::exports::{DEFECT, ERROR, EXCEPTION, with};
 use crate::frame::Frame;
 
 /// `static native int dropEvents(long connection, byte[] names, int length)`: sets the names of the
-/// events that are not delivered, each followed by a line feed. Returns 0, or `ERROR` if there is
-/// no memory for a copy of the names; then nothing changes.
+/// events that are not delivered, each followed by a line feed. Returns 0. If there is no memory
+/// for a copy of the names, nothing changes and it returns `ERROR`; after a panic `DEFECT`.
 #[unsafe(no_mangle)]
 pub(super) extern "system" fn Java_dev_linerate_gateway_Native_dropEvents(
     env: *mut JNIEnv,

@@ -2,9 +2,9 @@
 //! connections.
 //!
 //! Contract of the caller for all native methods: Java passes the environment of the call, arrays
-//! and buffers of the declared types that are not null, and valid ranges. A connection is a result
-//! of `create` that is not freed, and is used by one thread at a time. The class is not public, and
-//! its callers ensure this by the state word of `Handle`.
+//! and buffers of the declared types that are not null unless a method allows it, and valid ranges.
+//! A connection is a result of `create` that is not freed, and is used by one thread at a time. The
+//! class is not public, and its callers ensure this by the state word of `Handle`.
 
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,11 +25,13 @@ const VERSION: jint = 10;
 /// Result: no payload, because the message is incomplete or `drop_events` names its event. Encoders
 /// return it for a message that is to be sent uncompressed.
 pub(super) const INCOMPLETE: jlong = -1;
-/// Result: the message or the stream has an error, which the native method `error` returns.
+/// Result: the message or the stream has an error, which the native method `error` or
+/// `decoderError` returns. Other methods return it if memory runs out.
 pub(super) const ERROR: jlong = -2;
 /// Result: a Java exception is pending, which Java throws when the native method returns.
 pub(super) const EXCEPTION: jlong = -3;
-/// Result: the connection had a panic, in this call or an earlier one.
+/// Result: a panic, in this call or an earlier one for the same connection, encoder or decoder; or
+/// a direct buffer that is too small for a payload.
 pub(super) const DEFECT: jlong = -4;
 
 /// Runs `body` with a connection. After a panic it returns `defect`, and the connection is broken.
@@ -68,10 +70,10 @@ pub(super) unsafe fn copy(
     }
 }
 
-/// Takes a part of a websocket message, of `len` bytes. `fill` writes all of it or returns false.
-/// After the last part the message is decoded, and `deliver` is called with the payload, which is
-/// at the beginning of `out` if it fits there. Returns the result of `deliver`, or a negative
-/// result.
+/// Takes a part of a websocket message, of `len` bytes. `fill` writes all of them or returns false.
+/// After the last part the message is decoded, and `deliver` is called with the payload, if there
+/// is one. The payload is at the beginning of `out` if it fits there. Returns the result of
+/// `deliver`, or a negative result.
 pub(super) fn decode<'o>(
     connection: &mut Connection,
     len: jint,
@@ -362,8 +364,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_lastEvent(
     })
 }
 
-/// `static native byte[] recording(long connection)`: the recent messages as a file, null if none
-/// are kept.
+/// `static native byte[] recording(long connection)`: the recent messages as a file. Null if they
+/// are not kept, if one has more than 1 GiB, and after a panic.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_recording(
     env: *mut JNIEnv,

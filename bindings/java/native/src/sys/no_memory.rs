@@ -16,7 +16,7 @@ use crate::Connection;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Length of messages that are longer than what is kept on the stack.
+/// Length in bytes of messages that are too long to be kept on the stack.
 const LONG: jint = 5000;
 
 /// Runs `test` with a connection for raw deflate messages, each compressed on its own.

@@ -99,7 +99,8 @@ pub(super) extern "system" fn Java_dev_linerate_gateway_Native_freeRecorder(
 }
 
 /// `static native String stopRecorder(long recorder)`: counts and writes the waiting records, and
-/// stops the recorder's thread. Returns null, or the first error of writing the log.
+/// stops the recorder's thread. Returns null, or the first error of writing the log, or that there
+/// was a panic.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_stopRecorder(
     env: *mut JNIEnv,
@@ -132,8 +133,8 @@ pub(super) extern "system" fn Java_dev_linerate_gateway_Native_recordStats(
 }
 
 /// `static native boolean stats(long recorder, int connection, int transport, long[] into)`: writes
-/// the statistics of a connection if its number is not negative, otherwise of a transport if that
-/// is not negative, otherwise of all. Returns false if there are none.
+/// the statistics of a connection if `connection` is not negative, otherwise of a transport if
+/// `transport` is not negative, otherwise of all messages. Returns false if there are none.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_stats(
     env: *mut JNIEnv,
@@ -156,8 +157,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_stats(
     found.is_some_and(|numbers| unsafe { env.write_longs(into, &numbers) })
 }
 
-/// `static native int recordedConnections(long recorder)`: number of connections that have
-/// statistics of their own.
+/// `static native int recordedConnections(long recorder)`: number of open connections that have
+/// statistics of their own; 0 after a panic.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_recordedConnections(
     _: *mut JNIEnv,

@@ -62,7 +62,7 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_offer(
 
 /// `static native String answer(byte[] offer, int encoderBits, boolean encoderTakeover, int
 /// decoderBits, boolean decoderTakeover, long[] agreed)`: writes what was agreed on to `agreed` and
-/// returns the server's answer; null if no offer can be accepted.
+/// returns the server's answer; null if no offer can be accepted, and after a panic.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_answer(
     env: *mut JNIEnv,
@@ -124,8 +124,8 @@ fn created<C>(create: impl FnOnce() -> Result<Held<C>>) -> jlong {
     made.ok().flatten().map_or(0, |held| held.expose_provenance() as jlong)
 }
 
-/// Runs `body` with an encoder or a decoder. Once `body` has panicked, this and all later calls
-/// return `defect`.
+/// Runs `body` with an encoder or a decoder. Once `body` has panicked, this call and all later ones
+/// for the same object return `defect`.
 ///
 /// # Safety
 /// `address` is that of a `Held<C>` that was made by `created`, is not freed, and is not used by

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 /**
  * A pool of byte arrays that all decompressors of the process share. It keeps at most one idle
  * array per processor. A {@link PayloadStream} holds an array until its payload is read or the
- * stream ends; {@link Parts} holds one for the copy of a read-only buffer during one call.
+ * stream ends; {@link Parts} holds one for the copy of a read-only heap buffer during one call.
  */
 final class ArrayPool {
     /** Length in bytes of the longest array that the pool keeps. */

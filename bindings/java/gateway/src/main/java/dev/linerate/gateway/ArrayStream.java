@@ -21,8 +21,8 @@ final class ArrayStream extends InputStream {
     }
 
     /**
-     * Makes all calls except {@code close} throw until the next {@link #begin}, because the array
-     * is about to get another payload or to be replaced.
+     * Makes {@code read}, {@code skip} and {@code available} throw until the next {@link #begin},
+     * because the array is about to get another payload or to be replaced.
      */
     void end() {
         array = null;

@@ -25,8 +25,8 @@ public class DecompressionException extends IOException {
          */
         TRUNCATED,
         /**
-         * A payload, a window or the compressed bytes of a message are above the limits, or memory
-         * ran out.
+         * A payload, its ratio to the compressed bytes, a window, or the compressed bytes of a
+         * message are above the limits, or memory ran out.
          */
         LIMIT,
         /**

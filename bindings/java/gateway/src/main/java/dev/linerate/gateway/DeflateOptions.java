@@ -158,9 +158,9 @@ public final class DeflateOptions {
         }
 
         /**
-         * Limits the size of compressed messages of the peer. A larger one is an error of kind
-         * {@link DecompressionException.Kind#LIMIT}. Messages that the peer sends uncompressed do
-         * not reach the decoder, so this limit does not apply to them.
+         * Limits the decompressed size of messages that the peer compresses. A larger one is an
+         * error of kind {@link DecompressionException.Kind#LIMIT}. Messages that the peer sends
+         * uncompressed do not reach the decoder, so this limit does not apply to them.
          *
          * @param bytes the largest message after decompression, with all its fragments; default: 64
          *     MiB
@@ -173,8 +173,8 @@ public final class DeflateOptions {
         }
 
         /**
-         * Limits the size of a message of the peer relative to its compressed bytes. The limit
-         * applies to messages of more than 64 KiB; beyond it is an error of kind
+         * Limits the decompressed size of a message of the peer relative to its compressed bytes.
+         * The limit applies to messages of more than 64 KiB. A larger ratio is an error of kind
          * {@link DecompressionException.Kind#LIMIT}.
          *
          * @param times the largest ratio; default: 1032, the largest that deflate can reach

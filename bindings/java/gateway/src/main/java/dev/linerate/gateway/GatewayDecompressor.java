@@ -65,9 +65,9 @@ import java.util.function.LongUnaryOperator;
  *
  * <p><strong>Memory.</strong> The native memory of a connection grows with its data, up to 34 KB
  * for zlib and 72 KB for zstd with the usual window. All connections of the process share the
- * memory that is needed only while a message is decoded, at most one set per processor; see
- * {@link #sharedMemory}. A decompressor that becomes unreachable without {@link #close} is freed
- * some time after garbage collection.
+ * memory that is needed only while a message is decoded, and keep at most one set per processor;
+ * see {@link #sharedMemory}. A decompressor that becomes unreachable without {@link #close} is
+ * freed some time after garbage collection.
  */
 public final class GatewayDecompressor implements Closeable {
     private final Transport transport;
@@ -822,8 +822,8 @@ public final class GatewayDecompressor implements Closeable {
      * messages are decoded. A buffer that has grown above 1 MiB for a large payload may stay until
      * 256 messages in a row were smaller, or until {@link #trim}.
      *
-     * @return at most so many bytes outside the heap, without those that threads are using at the
-     *     moment
+     * @return an upper limit of this memory in bytes, without the memory that threads are using at
+     *     the moment
      */
     public static long sharedMemory() {
         NativeLoader.load();

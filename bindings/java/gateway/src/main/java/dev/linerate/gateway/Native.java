@@ -24,7 +24,7 @@ final class Native {
     static final int INCOMPLETE = -1;
     /**
      * Result in place of a length if the message or the stream has an error, which {@link #error}
-     * returns.
+     * returns. Methods that create or read something else return it if memory runs out.
      */
     static final int ERROR = -2;
     // The library's result -3 stands for a pending exception. Java throws that exception, so no
@@ -67,7 +67,7 @@ final class Native {
             int intoOffset,
             int room);
 
-    /** Returns the address of a direct buffer. */
+    /** Returns the address of a direct buffer; 0 if it has none. */
     static native long address(ByteBuffer buffer);
 
     /** Returns the length of the kept payload; -1 if there is none. */
@@ -172,7 +172,7 @@ final class Native {
     /** Sets the dictionaries of a connection that had no message yet. */
     static native void setDictionaries(long connection, long dictionaries);
 
-    /** Writes the bytes that the dictionaries hold, then their IDs in ascending order. */
+    /** Writes how many bytes the dictionaries hold, then their IDs in ascending order. */
     static native void dictionaryNumbers(long dictionaries, long[] into);
 
     static native int recordedConnections(long recorder);

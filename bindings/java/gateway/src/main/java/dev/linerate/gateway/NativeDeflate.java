@@ -12,7 +12,10 @@ final class NativeDeflate {
     static native String offer(
             int encoderBits, boolean encoderTakeover, int decoderBits, boolean decoderTakeover);
 
-    /** Returns the answer and writes the agreement; returns null if no offer can be accepted. */
+    /**
+     * Returns the answer and writes the agreement; returns null if no offer can be accepted, and
+     * after a panic.
+     */
     static native String answer(
             byte[] offer,
             int encoderBits,

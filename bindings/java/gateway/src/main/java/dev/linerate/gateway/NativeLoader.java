@@ -26,7 +26,7 @@ public final class NativeLoader {
                     + " library with -D" + PATH_PROPERTY + "=FILE";
 
     private static volatile File loaded;
-    /** The reason why loading failed; null if it has not failed. It is not tried again. */
+    /** The reason why loading failed; null if it has not. After a failure it is not tried again. */
     private static String failure;
 
     private NativeLoader() {}

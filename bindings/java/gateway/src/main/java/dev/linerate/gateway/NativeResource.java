@@ -113,7 +113,7 @@ final class NativeResource {
         }
     }
 
-    /** Deletes old copies of other processes, except those that cannot be deleted. */
+    /** Deletes old copies that other processes of this user made, if they can be deleted. */
     private void deleteOldCopies(Path parent) {
         try (DirectoryStream<Path> copies = Files.newDirectoryStream(parent, COPY + "*")) {
             for (Path folder : copies) {

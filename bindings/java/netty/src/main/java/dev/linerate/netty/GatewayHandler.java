@@ -23,8 +23,8 @@ import java.util.Map;
 /**
  * Decompresses the messages of a chat gateway, below a client of Netty or Reactor Netty that
  * accepts no other decompressor. The handler adds {@code compress=} with the transport to the query
- * of the websocket's request, and replaces each compressed message by its payload. Put one for each
- * connection between the HTTP codec and the client.
+ * of the websocket's request, and replaces each compressed message by its payload. Put a handler
+ * for each connection between the HTTP codec and the client.
  *
  * <p>If the stream is damaged, a {@link DecompressionException} goes through the pipeline. Then the
  * connection is closed, so that the client resumes its session. The same happens, with the error of

@@ -234,8 +234,8 @@ class HostileTest {
                     }
                     byte[] cut = Arrays.copyOf(payload, length);
                     String received = receive(pair.server(), compressed(cut), 1007);
-                    // A cut after the end of a block is a complete message. Only the last byte can
-                    // be such a cut.
+                    // A cut after the end of a block is a complete message. Only a cut before the
+                    // last byte can be one.
                     assertTrue(received == null || length == payload.length - 1, length + " of " + payload.length);
                 }
             }

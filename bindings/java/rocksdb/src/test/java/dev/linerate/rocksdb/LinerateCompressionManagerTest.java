@@ -86,7 +86,7 @@ class LinerateCompressionManagerTest {
         assertEquals(before.refused(), after.refused());
     }
 
-    /** Another file has a name that is not UTF-8, and the path of RocksDB's has letters beyond ASCII. */
+    /** Another file's name is not UTF-8, and the path of RocksDB's library is not ASCII. */
     @Test
     void librariesBesideMappedFilesOfAnyNameAreFound() throws Exception {
         ByteArrayOutputStream maps = new ByteArrayOutputStream();

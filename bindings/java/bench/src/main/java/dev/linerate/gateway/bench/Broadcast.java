@@ -21,7 +21,7 @@ final class Broadcast {
     private static final int SHORT = 1200;
     /** Maximum number of different messages in a round. */
     private static final int MESSAGES = 20;
-    /** Approximate number of frames in a round, at least. Fewer would take too little time. */
+    /** Approximate minimum number of frames in a round. Fewer would take too little time. */
     private static final int SENT = 20_000;
 
     private static final List<Integer> LISTENERS = List.of(1, 100, 10_000);

@@ -22,9 +22,8 @@ import java.util.zip.DeflaterOutputStream;
  */
 final class Corpus {
     /**
-     * Number of messages of a shard that are used as those of an established connection, the last
-     * ones. Decoding also the guilds at the beginning on thousands of connections would take
-     * minutes.
+     * Number of messages at the end of a shard that serve as those of an established connection.
+     * Decoding also the guilds at the beginning on thousands of connections would take minutes.
      */
     private static final int LIVE = 2400;
 

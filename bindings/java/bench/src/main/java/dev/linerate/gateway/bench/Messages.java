@@ -121,8 +121,8 @@ final class Messages {
     }
 
     /**
-     * Decodes one live message of each connection in turn: its state has left the CPU's cache
-     * before it is used again.
+     * Decodes one live message of each connection in turn: the state of a connection has left the
+     * CPU's cache before it is used again.
      */
     private void live(int connections) throws Exception {
         byte[][][] payloads = new byte[corpus.payloads.length][][];
@@ -149,7 +149,7 @@ final class Messages {
         print("java", connections + " connections", "bytes", (long) connections * TURNS, cases, 0);
     }
 
-    /** Open connections, each at a different message of its stream. */
+    /** Open connections, spread over the messages of their streams. */
     private static final class Crowd {
         private final Connection[] connections;
         private final int[] next;

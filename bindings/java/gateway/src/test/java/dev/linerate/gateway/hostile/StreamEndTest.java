@@ -107,8 +107,8 @@ class StreamEndTest {
     }
 
     /**
-     * A zlib message without its end looks like an incomplete one. Checks detect it with the next
-     * message.
+     * A zlib message without its end looks like an incomplete one. Checks detect it within the next
+     * two messages, unless 5 bytes or fewer are missing.
      */
     @Test
     void checksDetectAZlibMessageWithoutItsEnd() throws IOException {

@@ -92,7 +92,7 @@ class JdaTest {
 
     private static void assertAllArrives(Bot bot, int resumed) throws InterruptedException {
         bot.await("messages", () -> bot.contents().size() >= TRAFFIC.contents().size());
-        // The gateway reports that it resumed after the last message.
+        // RESUMED of the gateway comes after the last message.
         bot.await("the end of resuming", () -> bot.count(SessionResumeEvent.class) >= resumed);
         assertEquals(TRAFFIC.contents(), bot.contents());
         assertEquals(1, bot.count(ReadyEvent.class));

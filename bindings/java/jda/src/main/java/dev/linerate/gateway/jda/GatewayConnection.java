@@ -81,8 +81,8 @@ final class GatewayConnection {
     }
 
     /**
-     * Decompresses the message that was collected in the array, and forgets it. Returns null if
-     * there is no payload yet.
+     * Decompresses the message that was collected in the array, and forgets it. Returns null if it
+     * is incomplete or its event is dropped.
      */
     InputStream payload() throws IOException {
         InputStream payload = payload(this.message, 0, length);
@@ -93,7 +93,10 @@ final class GatewayConnection {
         return payload;
     }
 
-    /** Decompresses a message that came in one frame. Returns null if there is no payload yet. */
+    /**
+     * Decompresses a message that came in one frame. Returns null if it is incomplete or its event
+     * is dropped.
+     */
     InputStream payload(byte[] message, int offset, int length) throws IOException {
         if (error != null) {
             throw error;
