@@ -41,12 +41,11 @@ enum linerate_kind
   LINERATE_CORRUPT = 2,
   // The input is valid but uses an unsupported feature.
   LINERATE_UNSUPPORTED = 3,
-  // The output buffer is too small. Nothing has changed except the content of the buffer. The
-  // only exception is linerate_gateway_message, which keeps the decoded message for
-  // linerate_gateway_payload.
+  // The output buffer is too small. Nothing has changed except the content of the buffer, unless
+  // the function says otherwise, as linerate_gateway_message and linerate_session_message do.
   LINERATE_OUTPUT_TOO_SMALL = 4,
-  // The request is invalid: a null pointer, a number that stands for no choice, a freed handle,
-  // or data after the end of a stream.
+  // The request is invalid, for example because of a null pointer, a number that stands for no
+  // choice, a handle that is freed or in use, or data after the end of a stream.
   LINERATE_BAD_ARGUMENT = 5,
   // The call would exceed a limit that the caller or the library sets (memory, output size), or
   // an allocation has failed.
@@ -54,11 +53,11 @@ enum linerate_kind
   // A file or a device cannot be read. The error number of the operating system may give the
   // reason.
   LINERATE_READ = 7,
-  // An output cannot be created or written. The error number of the operating system may give
-  // the reason.
+  // An output cannot be created or written, or the caller cancelled packing. The error number of
+  // the operating system may give the reason.
   LINERATE_WRITE = 8,
-  // A bug in this library. The handles that were passed to the call can only be freed
-  // afterwards.
+  // A bug in this library. Handles that were passed to the call, and that only one thread at a
+  // time may use, can only be freed afterwards.
   LINERATE_INTERNAL = 9,
 };
 #ifndef __cplusplus
@@ -177,7 +176,7 @@ enum linerate_transport
   LINERATE_TRANSPORT_ZLIB_STREAM = 0,
   // One zstd frame, flushed after each message.
   LINERATE_TRANSPORT_ZSTD_STREAM = 1,
-  // Each message is a zstd frame, which may name a dictionary.
+  // Each message is one or more zstd frames, which may name a dictionary.
   LINERATE_TRANSPORT_ZSTD_FRAME = 2,
   // Each message is a zlib stream.
   LINERATE_TRANSPORT_ZLIB = 3,
@@ -205,7 +204,7 @@ enum linerate_encoding
   LINERATE_ENCODING_ANY = 0,
   // One JSON object.
   LINERATE_ENCODING_JSON = 1,
-  // One term of Erlang's external format.
+  // One map in Erlang's external term format.
   LINERATE_ENCODING_ETF = 2,
 };
 #ifndef __cplusplus
@@ -338,7 +337,7 @@ typedef struct {
   uint32_t checksum;
   // Bytes of input so far, modulo 2^32.
   uint32_t total_in;
-  // Bits of the last byte that is not full yet, the first one lowest. The next call writes them.
+  // Bits that did not fill a byte, the first one lowest. The next output begins with them.
   uint8_t pending;
   // Number of pending bits.
   uint8_t pending_len;
@@ -1331,7 +1330,7 @@ linerate_error linerate_gateway_payload(linerate_gateway gateway,
                                         size_t capacity,
                                         size_t *written);
 
-// Begins a new connection with the same options, and reuses the memory of the last one.
+// Begins a new connection with the same options, and frees the memory of the last one.
 linerate_error linerate_gateway_reset(linerate_gateway gateway);
 
 // Sets the last sequence number that was received before this connection, for check_sequence. Call

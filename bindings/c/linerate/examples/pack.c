@@ -1,7 +1,7 @@
 /* Writes Nx archives.
  * "pack TARGET FOLDER" packs a folder and prints the progress; with "cancel" it stops halfway.
- * "pack TARGET FOLDER update PATH" adds what is new in the folder, and deletes PATH, a file or
- * folder.
+ * "pack TARGET FOLDER update PATH" deletes PATH, a file or folder of the archive, and adds the
+ * files of the folder, in place of those with the same paths.
  * "pack TARGET ARCHIVE merge ARCHIVE" merges two archives. */
 #include "check.h"
 

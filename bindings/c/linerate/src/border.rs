@@ -1,5 +1,5 @@
-//! Checks that every exported function needs. They turn the caller's pointers into slices, after
-//! every check that is possible, and panics into errors.
+//! Checks for exported functions. They turn the caller's pointers into slices, after every check
+//! that is possible, and panics into errors.
 
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;

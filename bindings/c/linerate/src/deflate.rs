@@ -29,7 +29,7 @@ pub struct linerate_deflater {
     pub checksum: u32,
     /// Bytes of input so far, modulo 2^32.
     pub total_in: u32,
-    /// Bits of the last byte that is not full yet, the first one lowest. The next call writes them.
+    /// Bits that did not fill a byte, the first one lowest. The next output begins with them.
     pub pending: u8,
     /// Number of pending bits.
     pub pending_len: u8,

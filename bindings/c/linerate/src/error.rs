@@ -20,12 +20,11 @@ pub enum linerate_kind {
     LINERATE_CORRUPT = 2,
     /// The input is valid but uses an unsupported feature.
     LINERATE_UNSUPPORTED = 3,
-    /// The output buffer is too small. Nothing has changed except the content of the buffer. The
-    /// only exception is linerate_gateway_message, which keeps the decoded message for
-    /// linerate_gateway_payload.
+    /// The output buffer is too small. Nothing has changed except the content of the buffer, unless
+    /// the function says otherwise, as linerate_gateway_message and linerate_session_message do.
     LINERATE_OUTPUT_TOO_SMALL = 4,
-    /// The request is invalid: a null pointer, a number that stands for no choice, a freed handle,
-    /// or data after the end of a stream.
+    /// The request is invalid, for example because of a null pointer, a number that stands for no
+    /// choice, a handle that is freed or in use, or data after the end of a stream.
     LINERATE_BAD_ARGUMENT = 5,
     /// The call would exceed a limit that the caller or the library sets (memory, output size), or
     /// an allocation has failed.
@@ -33,11 +32,11 @@ pub enum linerate_kind {
     /// A file or a device cannot be read. The error number of the operating system may give the
     /// reason.
     LINERATE_READ = 7,
-    /// An output cannot be created or written. The error number of the operating system may give
-    /// the reason.
+    /// An output cannot be created or written, or the caller cancelled packing. The error number of
+    /// the operating system may give the reason.
     LINERATE_WRITE = 8,
-    /// A bug in this library. The handles that were passed to the call can only be freed
-    /// afterwards.
+    /// A bug in this library. Handles that were passed to the call, and that only one thread at a
+    /// time may use, can only be freed afterwards.
     LINERATE_INTERNAL = 9,
 }
 

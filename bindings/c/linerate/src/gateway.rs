@@ -16,7 +16,7 @@ pub enum linerate_transport {
     LINERATE_TRANSPORT_ZLIB_STREAM = 0,
     /// One zstd frame, flushed after each message.
     LINERATE_TRANSPORT_ZSTD_STREAM = 1,
-    /// Each message is a zstd frame, which may name a dictionary.
+    /// Each message is one or more zstd frames, which may name a dictionary.
     LINERATE_TRANSPORT_ZSTD_FRAME = 2,
     /// Each message is a zlib stream.
     LINERATE_TRANSPORT_ZLIB = 3,
@@ -34,7 +34,7 @@ pub enum linerate_encoding {
     LINERATE_ENCODING_ANY = 0,
     /// One JSON object.
     LINERATE_ENCODING_JSON = 1,
-    /// One term of Erlang's external format.
+    /// One map in Erlang's external term format.
     LINERATE_ENCODING_ETF = 2,
 }
 
@@ -116,8 +116,8 @@ pub struct linerate_message {
 
 struct Connection {
     session: Session,
-    /// The payload for which the caller's buffer was too small, until the caller fetches it; else
-    /// empty.
+    /// The payload for which the caller's buffer was too small, until the caller fetches it or
+    /// decodes another message; else empty.
     waiting: Vec<u8>,
 }
 
@@ -274,7 +274,7 @@ pub unsafe extern "C" fn linerate_gateway_payload(
     })
 }
 
-/// Begins a new connection with the same options, and reuses the memory of the last one.
+/// Begins a new connection with the same options, and frees the memory of the last one.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_gateway_reset(gateway: linerate_gateway) -> linerate_error {
     run(|| {

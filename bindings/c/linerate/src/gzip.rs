@@ -1,5 +1,5 @@
 //! gzip files: reads content from any position, with or without an index. With two `threads` or
-//! more, it is decoded ahead while a file is read from its beginning.
+//! more, other threads decode ahead while a file is read from its beginning.
 
 use std::ffi::{c_char, c_void};
 use std::fs::File;

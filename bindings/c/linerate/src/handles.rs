@@ -1,6 +1,6 @@
-//! Tables of the objects behind handles. A handle is the number of a slot and the generation of
-//! that slot. Each `free` changes the generation, so every build detects a freed handle, even if
-//! its slot is in use again.
+//! Tables of the objects behind handles. A handle has the number of a slot and the generation of
+//! that slot. Each `free` changes the generation, so release builds, too, detect a freed handle,
+//! even if its slot is in use again.
 //!
 //! A slot counts the calls that use it. A call that needs the slot alone fails if another call uses
 //! it. So if two threads use a handle at the same time that only one may use, the later call

@@ -261,7 +261,6 @@ impl Work {
         })
     }
 
-    /// Packs folders to `target`.
     fn pack(&self, folders: &[PathBuf], target: &Path) -> Call<linerate_pack_report> {
         let _lock = self.lock(target)?;
         let mut builder = Builder::new(self.pack_options(None)?).map_err(|error| self.failed(&error))?;

@@ -144,7 +144,6 @@ impl Update {
 }
 
 impl Work {
-    /// Updates an archive.
     fn update(&self, update: &Update) -> Call<linerate_pack_report> {
         let _lock = self.lock(&update.target)?;
         let archive = self.open(&update.path)?;
@@ -171,7 +170,6 @@ impl Work {
         self.write(builder, &update.target, &changes)
     }
 
-    /// Merges archives to `target`.
     fn merge(&self, paths: &[PathBuf], clash: Clash, target: &Path) -> Call<linerate_pack_report> {
         let place = fs::canonicalize(target).ok();
         if paths.iter().any(|path| place.is_some() && fs::canonicalize(path).ok() == place) {

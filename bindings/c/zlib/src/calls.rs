@@ -249,7 +249,6 @@ pub(crate) unsafe fn copy(to: *mut ZStream, z: &ZStream, state: &State) -> c_int
     code::OK
 }
 
-/// Sets a preset dictionary.
 pub(crate) fn set_dictionary(z: &mut ZStream, state: &mut State, text: &[u8]) -> c_int {
     if state.encoder.set_dictionary(text, &mut z.adler) { code::OK } else { code::STREAM_ERROR }
 }

@@ -204,8 +204,8 @@ impl Encoder {
         }
     }
 
-    /// Writes the header. No output may be waiting. `checksum` is the dictionary's Adler-32, if
-    /// there is a dictionary. For zlib and gzip it is then set to its initial value.
+    /// Writes the header. No output may be waiting. If there is a dictionary, `checksum` has its
+    /// Adler-32. For zlib and gzip, `checksum` is then set to its initial value.
     pub(crate) fn begin(&mut self, checksum: &mut c_ulong) {
         self.progress = Progress::Open;
         match self.settings.container() {
