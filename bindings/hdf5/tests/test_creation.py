@@ -1,4 +1,4 @@
-"""Creation of datasets: the filter checks the type and completes the cd_values; then it is written and read."""
+"""Creation of datasets: the filter checks the type and completes the cd_values; samples are written and read."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""Crafted and damaged files: h5py raises an OSError; it never crashes or hangs.
+"""Crafted and damaged files: h5py reads them or raises an OSError; it never crashes or hangs.
 
 The files are written without the plugins, so that nothing is checked, and read by a child process.
 """

@@ -63,8 +63,8 @@ struct Values {
 }
 
 impl Values {
-    /// Parses the `cd_values`. Returns `None` if they are incomplete, which is if there are fewer
-    /// than four.
+    /// Parses the `cd_values`. Returns `None` if there are fewer than four, and an error if they
+    /// name no sample type.
     fn of(values: &[u32]) -> Result<Option<Values>> {
         let &[segment, element, row, samples, ..] = values else { return Ok(None) };
         let element = u8::try_from(element).ok().and_then(ElementType::from_code);

@@ -23,9 +23,9 @@ pub(crate) struct Datatype {
     pub(crate) class: Class,
     /// Size in bytes.
     pub(crate) size: usize,
-    /// Byte order. [`Order::Other`] also for types that have none.
+    /// Byte order of an integer. It is [`Order::Other`] for every other type.
     pub(crate) order: Order,
-    /// Whether integers are in two's complement.
+    /// Whether the type is an integer in two's complement.
     pub(crate) signed: bool,
 }
 

@@ -17,8 +17,8 @@ const MIN_SAMPLES: usize = 1 << 16;
 
 /// Returns the options for a chunk of `samples` samples in `segments` segments. The number of
 /// threads is `LINERATE_THREADS`, from 1 to 256; any other value means 1. If the variable is unset,
-/// empty or not UTF-8, it is the number of processors, but only as many as get the minimum of
-/// samples and of segments each.
+/// empty or not UTF-8, it is the number of processors, but at most 256, and no more than give each
+/// thread the minimum of samples and of segments.
 pub(crate) fn options(samples: usize, segments: usize) -> Options {
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     let processors = || *PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, usize::from));

@@ -22,8 +22,8 @@ unsafe impl Word for i32 {}
 // SAFETY: as above.
 unsafe impl Word for u32 {}
 
-/// Casts bytes to words without a copy. HDF5's buffers come from an allocator, so they are aligned;
-/// other bytes, and a part of a word at the end, are an error.
+/// Casts bytes to words without a copy. HDF5's buffers come from an allocator, so they are aligned.
+/// Unaligned bytes, and a part of a word at the end, are an error.
 pub(crate) fn words<T: Word>(bytes: &[u8]) -> Result<&[T]> {
     // SAFETY: every bit pattern is a value of T.
     match unsafe { bytes.align_to::<T>() } {
