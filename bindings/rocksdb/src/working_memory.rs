@@ -6,8 +6,8 @@ use linerate_zstd::{self as zstd, ExpandedHuffman, Format, FrameDecoder, Prefetc
 
 use crate::dictionary::SstDictionary;
 
-/// Number of dictionaries, those that the thread began to use last, that are assumed to be in the
-/// CPU's caches.
+/// Number of dictionaries that are assumed to be in the CPU's caches: those that the thread began
+/// to use last.
 const RECENT: usize = 4;
 
 /// A recently used dictionary.
@@ -26,7 +26,7 @@ pub(crate) struct WorkingMemory {
     zstd: zstd::Scratch,
     inflate: inflate::Scratch,
     recent: [Recent; RECENT],
-    /// Index in `recent` of the dictionary that the next new one replaces.
+    /// Index in `recent` of the dictionary that the next new dictionary replaces.
     next_recent: usize,
 }
 
