@@ -5,7 +5,7 @@
 * a trace
 * how often each residual (the difference from the sample before) occurs
 * size against m, which shows that a wrong m costs size and that tune() finds the best one
-* size against speed, beside zlib of the standard library and the codecs of numcodecs
+* size against speed, beside zlib of the standard library and three codecs of numcodecs
 
 Needs matplotlib. numcodecs is optional.
 """

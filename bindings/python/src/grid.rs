@@ -15,8 +15,8 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// The part of the selected indices that lies in the chunk beginning at index `offset`. The
-    /// first selected index has the number 0 in this range, the second the number 1, and so on.
+    /// The numbers of the selected indices that lie in the chunk beginning at index `offset`. The
+    /// first index of the whole selection has the number 0, the second the number 1, and so on.
     fn within(&self, offset: usize) -> Range<usize> {
         let first_from = |at: usize| at.saturating_sub(self.start).div_ceil(self.step).min(self.count);
         first_from(offset)..first_from(offset.saturating_add(self.chunk))
@@ -64,7 +64,8 @@ impl Grid {
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`] if there are no axes, if a chunk size, a step or `itemsize` is
-    /// 0, or if the size of a chunk or of the selection overflows. An empty selection is valid.
+    /// 0, or if the size of a chunk or of the selection, or the end of the selected indices along
+    /// an axis, overflows. An empty selection is valid.
     pub(crate) fn new(axes: Vec<Axis>, itemsize: usize) -> Result<Grid> {
         let product = |size: fn(&Axis) -> usize| {
             axes.iter().try_fold(itemsize, |all, axis| all.checked_mul(size(axis)))
@@ -101,7 +102,8 @@ impl Grid {
     /// different chunks are disjoint in the output.
     ///
     /// # Errors
-    /// Returns [`Kind::BadArgument`] if no chunk begins at `offset`.
+    /// Returns [`Kind::BadArgument`] if `offset` has another number of axes, or is not a multiple
+    /// of the chunk's length along one of them.
     pub(crate) fn part(&self, offset: &[usize]) -> Result<Part> {
         let on_grid = |(axis, &at): (&Axis, &usize)| at % axis.chunk == 0;
         if offset.len() != self.axes.len() || !self.axes.iter().zip(offset).all(on_grid) {
@@ -175,7 +177,8 @@ impl Part {
     }
 }
 
-/// Moves `index` to the next one in C order. Returns false if it was the last, and is all 0 again.
+/// Moves `index` to the next index in C order. If it was the last one, sets it to all 0 and returns
+/// false.
 fn advance(index: &mut [usize], axes: &[PartAxis]) -> bool {
     for (i, axis) in index.iter_mut().zip(axes).rev() {
         *i += 1;

@@ -139,9 +139,9 @@ impl GzipReader {
             (2, _) => SeekFrom::End(offset),
             _ => return Err(PyValueError::new_err(format!("whence is {whence}, but must be 0, 1 or 2"))),
         };
-        // Without an index a seek decodes everything up to the target, which may take minutes. So
-        // seeks to the end, or forward to an absolute position, go in steps, and signals are
-        // checked between them. Seeks back, and relative ones, are a single step.
+        // Without an index a seek forward decodes everything up to the target, which may take
+        // minutes. So seeks to the end, or forward to an absolute position, go in steps, and
+        // signals are checked between them. Seeks back and relative seeks are a single step.
         loop {
             let step = self.with(py, |file| {
                 let at = file.stream_position()?;
@@ -231,10 +231,12 @@ fn raised_by(py: Python<'_>, error: io::Error, raised: &Mutex<Option<PyErr>>) ->
     }
 }
 
-/// Number of bytes of input that are collected and then encoded together, as one block.
+/// Number of bytes of input that are collected and then encoded in one call, unless the member is
+/// flushed or ended before. This file calls these bytes a block, which may become several blocks of
+/// deflate.
 const BLOCK: usize = 256 << 10;
-/// Number of bytes before a block in which `Level::Lazy` and higher levels also look for matches.
-/// Lower levels do not look there.
+/// Number of bytes before such a block in which `Level::Lazy` and higher levels also look for
+/// matches. Lower levels do not look there.
 const WINDOW: usize = 32 << 10;
 
 /// Encodes a gzip member from the end of its header, which the caller writes, to its trailer.

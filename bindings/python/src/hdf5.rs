@@ -59,8 +59,8 @@ pub(crate) fn hdf5_decode(
     })
 }
 
-/// Address of the `H5Z_class2_t` that describes filter 32025 or 325, for HDF5's `H5Zregister`. It
-/// is static. Another `id` raises `KeyError`.
+/// Address of the static `H5Z_class2_t` that describes filter `id`, 32025 or 325, for HDF5's
+/// `H5Zregister`. Another `id` raises `KeyError`.
 #[pyfunction]
 pub(crate) fn hdf5_class(id: i32) -> PyResult<usize> {
     let known = [&linerate_hdf5::DELTARICE, &linerate_hdf5::DELTARICE2];

@@ -41,8 +41,9 @@ impl Stage {
     /// The filter with the HDF5 number `id` and the filter values (`cd_values`) of the dataset.
     ///
     /// # Errors
-    /// Returns [`Kind::Unsupported`] for another filter, [`Kind::BadArgument`] if the values of
-    /// filter 325 name an unknown sample type, and the errors of [`Params::from_cd_values`].
+    /// Returns [`Kind::Unsupported`] for another filter and for shuffle without a number of bytes,
+    /// [`Kind::BadArgument`] if the values of filter 325 name an unknown sample type, and the
+    /// errors of [`Params::from_cd_values`].
     pub(crate) fn new(id: i32, values: &[u32]) -> Result<Stage> {
         match (id, values) {
             (2, &[size, ..]) if size > 0 => Ok(Stage::Shuffle(size as usize)),
@@ -139,8 +140,8 @@ fn samples<T: bytemuck::Pod>(bytes: &mut [u8]) -> Result<&mut [T]> {
         .map_err(|_| Error::corrupt("the size of a chunk is not a multiple of the sample size"))
 }
 
-/// Resizes `words` to hold `bytes` bytes, and returns these bytes. They are aligned to 4 bytes, as
-/// samples of any type need. Their content is unspecified.
+/// Resizes `words` to hold `bytes` bytes, and returns these bytes. They are aligned to 4 bytes,
+/// which suits samples of every type. Their content is unspecified.
 ///
 /// # Errors
 /// Returns [`Kind::Limit`] if memory runs out.

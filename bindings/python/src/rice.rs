@@ -46,9 +46,9 @@ pub(crate) fn rice_expands(samples: usize, bytes: u64) -> bool {
     linerate_rice::expands(samples, bytes)
 }
 
-/// Finds the segment of a chunk. `candidates` are numbers of samples per segment, -1 for the whole
-/// chunk. Returns the first that divides `samples` samples into as many segments as the chunk has.
-/// If none does, returns the first candidate, so that decoding reports the error.
+/// Finds the number of samples per segment of a chunk; -1 means that one segment has all samples.
+/// Returns the first of `candidates` that divides `samples` samples into as many segments as the
+/// chunk has. If none does, returns the first candidate, so that decoding reports the error.
 #[pyfunction]
 pub(crate) fn rice_fitting_segment(
     chunk: PyReadonlyArray1<'_, u8>,

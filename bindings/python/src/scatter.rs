@@ -21,7 +21,7 @@ pub(crate) struct Job<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// An error, and the index of the job that failed. `None` if the error concerns the whole call.
+/// An error, and the index of the job that failed: `None` if the error concerns the whole call.
 pub(crate) struct ChunkError {
     pub(crate) job: Option<usize>,
     pub(crate) error: Error,
@@ -38,7 +38,7 @@ impl From<Error> for ChunkError {
 /// # Errors
 /// Before any chunk is decoded, [`Kind::BadArgument`] if `out` does not have the size of the
 /// selection, or if a chunk is given twice or is not on the grid. Later, the error of the first
-/// job, in the order of `jobs`, that failed; all other jobs are decoded nevertheless.
+/// job, in the order of `jobs`, that failed; an error does not stop the other jobs.
 pub(crate) fn decode_all(
     pipeline: &Pipeline,
     grid: &Grid,

@@ -119,8 +119,8 @@ impl WebsocketOptions {
     }
 }
 
-/// A message for many connections. It is compressed once for each window size among them, when a
-/// connection first needs that.
+/// A message for many connections. It is compressed once for each window size among them, when it
+/// is encoded for the first connection with that size.
 #[pyclass(frozen, module = "pylinerate._pylinerate")]
 pub(crate) struct WebsocketPrepared(Prepared);
 

@@ -54,7 +54,7 @@ def releases_the_interpreter_lock(work):
 
     If ``work`` holds the interpreter's lock, this thread waits for the whole call, however fast
     that is. A busy machine can stop this thread too, so the call is repeated until the wait is
-    short.
+    short, at most 200 times.
     """
 
     def longest_wait():
@@ -109,7 +109,7 @@ def words(*values):
     return struct.pack(f"<{len(values)}I", *values)
 
 
-#: Invalid version 1 chunks for m = 8. Nearly all declare 7 samples.
+#: Invalid version 1 chunks for m = 8. Most declare 7 samples.
 CRAFTED = {
     "empty": b"",
     "three bytes": b"\x01\x00\x00",

@@ -23,7 +23,7 @@ CONTEXTS = [ZlibContext, ZstdContext]
 
 
 class ResumingContext(ZstdContext):
-    """Raises TimeoutError, after which discord.py resumes the connection."""
+    """Raises TimeoutError in place of a GatewayError. discord.py then resumes the connection."""
 
     options = {"checks": "json", "sequence": True}
 
@@ -64,8 +64,8 @@ def answer(**members):
 class Gateway:
     """A gateway with the HTTP endpoints that a client calls first, on the loopback interface.
 
-    ``scripts`` has the payloads of each connection; ``damage`` may change a frame of the first one;
-    ``part`` is the maximum size of a websocket message.
+    ``scripts`` has the payloads of each connection; ``damage`` may change each frame of the first
+    connection; ``part`` is the maximum size of a websocket message.
     """
 
     def __init__(self, scripts, damage=lambda number, frame: frame, part=None):

@@ -28,7 +28,7 @@ LABS_PAGES = {"docs/waveforms/python-labs.md"}
 
 
 def pages_with_examples():
-    """Every page of the documentation that has Python code, by its path from the repository."""
+    """The pages whose Python code no other test runs, by their paths from the repository."""
     paths = [*REPOSITORY.glob("docs/**/*.md"), *REPOSITORY.glob("bindings/python/*.md")]
     pages = [path for path in paths if python_blocks(path.read_text())]
     return sorted({path.relative_to(REPOSITORY).as_posix() for path in pages} - HDF5_PAGES - SERVED_PAGES - LABS_PAGES)

@@ -148,7 +148,7 @@ def sent_frame(message):
 
 
 def in_any_order(rng, count):
-    """Yields messages of every kind in random order, half of them prepared."""
+    """Yields messages of several kinds in random order, about half of them prepared."""
     some = [message for message in messages() if len(message) < 10_000]
     for message in rng.choices(some, k=count):
         yield prepare(message, level=rng.choice([1, 6, 9])) if rng.random() < 0.5 else message

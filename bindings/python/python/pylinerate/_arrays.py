@@ -49,8 +49,9 @@ def flat_bytes(buffer: Any) -> NDArray[np.uint8]:
 
 def flat_output(out: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Returns ``out``, an array or a buffer, as an array of ``dtype`` in one dimension to write to:
-    a view, never a copy. Raises ``ValueError`` if ``out`` is not writeable and C-contiguous, and
-    ``TypeError`` if it is an array of another type, unless bytes are written."""
+    a view, never a copy. Raises ``ValueError`` if ``out`` is not writeable and C-contiguous, or is
+    an array that is not aligned, and ``TypeError`` if it is an array of another type, unless bytes
+    are written."""
     if isinstance(out, np.ndarray):
         if not (out.flags.c_contiguous and out.flags.aligned and out.flags.writeable):
             raise ValueError("out must be C-contiguous, aligned and writeable")
@@ -102,8 +103,8 @@ def stream_segment(segment: int | None) -> int | None:
 
 
 def stream_channels(channels: int | None) -> int | None:
-    """Returns ``channels``, the number of channels of a version 2 stream; ``None`` means that they
-    are found out. Raises ``ValueError`` if it is not 1 to 1024."""
+    """Returns ``channels``, the number of channels of a version 2 stream; ``None`` means that the
+    encoder finds it. Raises ``ValueError`` if it is not 1 to 1024."""
     if channels is None:
         return None
     channels = operator.index(channels)

@@ -188,7 +188,8 @@ class DictBlockFile:
     # checksums, bytes and hash of the dictionary.
     def stats(self) -> tuple[_Counts, int, int, int, bool, int, int]: ...
 
-# Returns the value of each request, or None without one, and the errors by the request's index.
+# Returns the value for each request, None if its key is missing or its lookup failed, and the
+# errors by the request's index.
 def dict_block_multi_get(
     requests: list[tuple[DictBlockFile, _AnyBuffer]],
 ) -> tuple[list[bytes | None], dict[int, Error]]: ...
@@ -238,7 +239,8 @@ class DictSst:
     # bytes of keys and of values; the first hundred errors; the number of all errors.
     def verify(self) -> tuple[tuple[int, int, int, int, int, int, int], list[Error], int]: ...
 
-# Returns the entry of each request, or None without one, and the errors by the request's index.
+# Returns the entry for each request, None if the file has none or the lookup failed, and the errors
+# by the request's index.
 def dict_sst_multi_get(
     requests: list[tuple[DictSst, _AnyBuffer]],
 ) -> tuple[list[_Row | None], dict[int, Error]]: ...
@@ -313,15 +315,15 @@ def dict_search(
 ) -> tuple[bytes | None, int | None, list[tuple[int, _Savings, int]], int, int]: ...
 
 # Result for one set of samples: index of the dictionary that it should use, or the reason for none;
-# bytes of the set, uncompressed; its compressed bytes without a dictionary, with one of its own,
-# and with the one that it should use.
+# bytes of the set, uncompressed; its compressed bytes without a dictionary, with a dictionary of
+# its own, and with the dictionary that it should use.
 _SetReport = tuple[
     int | None, Literal["empty", "too few samples", "no savings"] | None, int, int, int | None, int
 ]
 
 # Returns the dictionaries; the result for each set; the costs (bytes of blocks, bytes of
-# dictionaries, number of dictionaries) without dictionaries, with one for each set, with one for
-# all, and with the shared ones; the number of rounds.
+# dictionaries, number of dictionaries) without dictionaries, with a dictionary for each set, with
+# one for all sets, and with the returned dictionaries; the number of rounds.
 def dict_cluster(
     sets: list[tuple[list[_AnyBuffer], int | None]],
     max_count: int,

@@ -194,7 +194,8 @@ def search(
     samples : iterable of buffers
         Samples of future blocks.
     sizes : iterable of int
-        The sizes to try, in bytes. Sizes above 1 MiB are lowered to the bytes of the samples.
+        The sizes to try, in bytes. Sizes above 1 MiB are lowered to the bytes of the samples, but
+        not below 1 MiB.
     expected : int, optional
         Bytes of data that the dictionary will be used for. Default: the bytes of the samples.
     small_tables : bool

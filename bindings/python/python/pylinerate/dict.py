@@ -14,9 +14,9 @@ b'{"user": "ann", "active": true, "score": 7}'
 A block is one zstd frame, from any encoder. Data, blocks and dictionaries may be any C-contiguous
 buffers: ``bytes``, slices of a ``memoryview``, a mapped file, arrays. They are read in place, and
 cannot be resized while a call uses them; a store copies the dictionaries that it takes. Long work
-is done without the interpreter's lock. Decoding a single block of less than 64 KiB keeps the lock,
-because releasing the lock would take longer than decoding. Do not change buffers during a call: the
-result would be other bytes or an error.
+is done without the interpreter's lock. Decoding a single block of less than 64 KiB of content keeps
+the lock, unless another thread is using the decoder, because releasing the lock would take longer
+than decoding. Do not change buffers during a call: the result would be other bytes or an error.
 """
 
 from __future__ import annotations

@@ -126,9 +126,9 @@ class Decompressor(NotPicklable, _pylinerate.GatewayDecompressor):
 
     Errors of a stream persist: after a :class:`GatewayError` every call that decompresses raises it
     again until :meth:`reset`. If each message is compressed on its own, the next one decodes again.
-    A message that could not be delivered is not lost, whether ``out`` was too small, the payload
-    was not UTF-8 or memory ran out: call again with the same data. A stream decodes no other
-    message before that; if each message is compressed on its own, another one replaces it.
+    A message that could not be delivered, because ``out`` was too small, the payload was not UTF-8
+    or memory ran out, is kept if memory allows: call again with the same data. A stream decodes no
+    other message before that; if each message is compressed on its own, another one replaces it.
     """
 
     __slots__ = ()

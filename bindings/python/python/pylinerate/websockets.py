@@ -88,7 +88,8 @@ def prepare(
 
     The result is still a ``str`` or ``bytes``: the functions ``broadcast`` and ``send`` of
     ``websockets`` take it, also for connections without this extension. It is compressed once for
-    each window size, when a connection first needs that, and refers to no other message.
+    each window size, when it is first sent on a connection of that size, and refers to no other
+    message.
 
     Parameters
     ----------
@@ -295,8 +296,8 @@ class Options(TypedDict, total=False):
     #: ``websockets`` applies too, and is the only limit for messages that are not compressed.
     #: Default: 64 MiB.
     message_limit: int
-    #: Largest ratio of a received message to its compressed bytes, checked once it has 64 KiB.
-    #: Default: 1,032, the highest ratio that deflate can reach.
+    #: Largest ratio of a received message to its compressed bytes, checked once 64 KiB of the
+    #: message are decoded. Default: 1,032, the highest ratio that deflate can reach.
     ratio_limit: int
 
 

@@ -33,8 +33,8 @@ type Numbers = (u64, u64, u64, u64, u64, u64, u64, u64);
 /// Statistics of a block file: its counts; its bytes, target size of a block, zstd level, whether
 /// blocks have checksums, bytes and hash of its dictionary.
 type Stats = (Numbers, u64, u32, i32, bool, u32, u64);
-/// Results of a batch of lookups: a list with the value of each request, or `None` without one, and
-/// a dict of the errors by the index of the request.
+/// Results of a batch of lookups: a list with the value for each request, `None` if its key is
+/// missing or its lookup failed, and a dict of the errors by the index of the request.
 type Results<'py> = (Bound<'py, PyList>, Bound<'py, PyDict>);
 
 fn numbers(counts: &Counts) -> Numbers {

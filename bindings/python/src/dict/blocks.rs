@@ -76,8 +76,9 @@ pub(super) fn ranges(starts: &[i64], lengths: &[i64], len: usize) -> Result<Vec<
 }
 
 /// Output capacity for the content of a block, in bytes. This is the size that the frame header
-/// states, or 0 if that exceeds `max_size`. If the header has no size, the capacity is an upper
-/// bound that the frame's own blocks give, at most `max_size`. It is 0 if the frame is damaged.
+/// states, but no more than a frame of this length can have; or 0 if the stated size exceeds
+/// `max_size`. If the header has no size, the capacity is an upper bound that the blocks of the
+/// frame give, at most `max_size`. It is 0 if this function finds damage.
 pub(super) fn capacity_for(block: &[u8], max_size: usize) -> usize {
     let Ok(header) = FrameHeader::parse(block, Format::Standard) else { return 0 };
     match header.content_size {

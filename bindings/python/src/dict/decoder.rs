@@ -16,9 +16,9 @@ use crate::error::raise;
 use crate::sys::buffers::{Input, Output};
 use crate::sys::bytes::copied;
 
-/// Smallest content of a single block for which the interpreter's lock is released, in bytes. For
-/// less, releasing the lock takes longer than decoding, because another thread may then keep it for
-/// 5 ms.
+/// Smallest output capacity of a single block for which the interpreter's lock is always released,
+/// in bytes. For less, releasing the lock takes longer than decoding, because another thread may
+/// then keep it for 5 ms.
 const RELEASE_LOCK_FROM: usize = 64 << 10;
 
 /// The base class of `pylinerate.dict.Decoder`. Threads that share a decoder wait for each other,
@@ -74,7 +74,7 @@ impl DictDecoder {
                 self.one(py, id, block, out, capacity).map_err(|e| raise_for(py, &self.store, id, e))?;
             Ok(())
         })?;
-        // If the frame header has the size of the content, the capacity is exactly that size.
+        // If the frame header has the size of the content, a block that decodes fills the capacity.
         // Otherwise the content may be shorter, and is copied.
         if written == capacity { Ok(decoded) } else { copied(py, &decoded.as_bytes()[..written]) }
     }
@@ -96,9 +96,9 @@ impl DictDecoder {
         self.one(py, id, block, out, capacity).map_err(|e| raise_for(py, &self.store, id, e))
     }
 
-    /// Decodes each block into its slice of `out`, which begins at its number in `starts` and has
-    /// its number in `sizes` of bytes. The slices must not overlap. `ids` has the ID of each
-    /// block's dictionary. An error of one block does not affect the others.
+    /// Decodes each block into its slice of `out`: `starts` has the offset of each slice, and
+    /// `sizes` its length in bytes. The slices must not overlap. `ids` has the ID of each block's
+    /// dictionary. An error of one block does not affect the others.
     #[allow(clippy::too_many_arguments)]
     fn _decode_batch<'py>(
         &self,
@@ -150,8 +150,8 @@ impl DictDecoder {
 }
 
 impl DictDecoder {
-    /// Locks the decoder. Call this method without the interpreter's lock, because a thread that
-    /// has the decoder locked may be waiting for the interpreter's lock.
+    /// Locks the decoder. Call this method without the interpreter's lock: otherwise no Python
+    /// thread could run while this one waits for the decoder.
     fn lock(&self) -> MutexGuard<'_, Decoder> {
         lock(&self.decoder)
     }

@@ -121,8 +121,7 @@ pub(crate) struct DictLoaded(Mutex<Option<Loaded>>);
 
 #[pymethods]
 impl DictLoaded {
-    /// Pairs of IDs of each dictionary: that in the pack and that in the store. Empty after
-    /// `release`.
+    /// The two IDs of each dictionary: in the pack, and in the store. Empty after `release`.
     fn ids(&self) -> Vec<(u64, u64)> {
         let loaded = lock(&self.0);
         loaded.iter().flat_map(Loaded::iter).map(|(id, there)| (id, there.get())).collect()

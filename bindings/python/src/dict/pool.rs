@@ -7,7 +7,8 @@ use linerate_core::lock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A pool of items, such as readers of files. It holds as many as threads used at the same time.
+/// A pool of items, such as readers of files. It holds about as many items as threads have used at
+/// the same time.
 pub(super) struct Pool<T> {
     /// Items that no thread is using.
     idle: Mutex<Vec<T>>,

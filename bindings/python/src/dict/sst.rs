@@ -26,8 +26,8 @@ pub(crate) struct DictSst {
 type Row<'py> = (Bound<'py, PyBytes>, u64, &'static str, Bound<'py, PyBytes>);
 /// A range deletion: first deleted key, first key after the range, sequence number.
 type Deletion<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, u64);
-/// Results of a batch of lookups: a list with the entry of each request, or `None` without one, and
-/// a dict of the errors by the index of the request.
+/// Results of a batch of lookups: a list with the entry for each request, `None` if the file has
+/// none or the lookup failed, and a dict of the errors by the index of the request.
 type Results<'py> = (Bound<'py, PyList>, Bound<'py, PyDict>);
 /// Statistics of a file: bytes, format version, kind of checksums, kind of index, key order; bytes
 /// of its dictionary, if it has one, and Dictionary_ID of zstd if the dictionary is a trained one.

@@ -29,8 +29,8 @@ type Chosen = (Option<usize>, Option<&'static str>, u64, u64, Option<u64>, u64);
 /// number of rounds.
 type Shared<'py> = (Vec<Bound<'py, PyBytes>>, Vec<Chosen>, Vec<Spent>, usize);
 
-/// Size in bytes up to which the requested size of a dictionary is never lowered. Larger sizes are
-/// lowered to the bytes of the samples.
+/// Size in bytes up to which the requested size of a dictionary is never lowered. A larger size is
+/// lowered to the bytes of the samples, but not below this one.
 const MIN_SIZE_BOUND: usize = 1 << 20;
 
 /// Lowers the requested size of a dictionary to the bytes of the samples, or to [`MIN_SIZE_BOUND`]
@@ -82,7 +82,7 @@ fn savings_row(savings: &Savings) -> SavingsRow {
 }
 
 /// Trains a dictionary of each size, and picks the one with which the expected data and the
-/// dictionary itself take the fewest bytes together.
+/// dictionary itself take the fewest bytes together, or none if no dictionary saves bytes.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn dict_search<'py>(

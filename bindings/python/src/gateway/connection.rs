@@ -4,15 +4,15 @@ use std::borrow::Cow;
 
 use linerate_gateway::{Envelope, Error, Kind, Scratch, Session, SessionError};
 
-/// A session that loses no message. If Python could not take a decoded message, because memory ran
-/// out, the payload is not UTF-8 or `out` is too small, the message is kept for the next call. An
-/// independent message is kept until another one arrives.
+/// A session that keeps a decoded message which Python could not take, because memory ran out, the
+/// payload is not UTF-8 or `out` is too small. A message of a stream is kept until a call repeats
+/// its bytes, and a message that is compressed on its own until any message arrives.
 pub(super) struct Connection {
     session: Session,
     last: Option<LastEnvelope>,
     undelivered: Option<Undelivered>,
-    /// The error that every call returns after a message of a stream was lost, because there was no
-    /// memory to keep it.
+    /// The error that `receive` returns until `reset`, after a message of a stream was lost because
+    /// there was no memory to keep it.
     error: Option<SessionError>,
 }
 
@@ -34,7 +34,7 @@ struct Undelivered {
 
 /// The error of [`Connection::receive`].
 pub(super) enum ReceiveError {
-    /// The message, or the connection, is damaged.
+    /// The message cannot be decoded, or an earlier error has ended the stream.
     Session(SessionError),
     /// A message of a stream is undelivered, and the call does not repeat its bytes.
     OtherFrame,
@@ -116,8 +116,8 @@ impl Connection {
     }
 
     /// Keeps a payload that could not be delivered, which [`receive`](Self::receive) returned for
-    /// `frame`. If there is no memory to keep it, the message is lost, and in a stream every later
-    /// call returns an error.
+    /// `frame`. If there is no memory to keep it, the message is lost, and in a stream `receive`
+    /// returns an error until `reset`.
     pub(super) fn keep(&mut self, frame: &[u8], payload: Cow<'_, [u8]>) {
         let payload = match payload {
             Cow::Owned(payload) => Ok(payload),

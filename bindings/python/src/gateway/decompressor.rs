@@ -101,8 +101,8 @@ impl GatewayDecompressor {
     ///     there. With a stream, every further call raises the error too, until `reset`. If each
     ///     message is compressed on its own, the next message decodes again.
     /// Error
-    ///     If an earlier payload could not be delivered, and `data` is not that message again. The
-    ///     kind is "bad argument". Nothing changes.
+    ///     If an earlier payload of a stream could not be delivered, and `data` is not that message
+    ///     again. The kind is "bad argument". Nothing changes.
     /// RuntimeError
     ///     If another thread is using the decompressor at this moment. Nothing changes.
     fn decompress<'py>(&self, py: Python<'py>, data: Frame<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {

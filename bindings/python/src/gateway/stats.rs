@@ -107,7 +107,7 @@ impl GatewayStatsRecorder {
     }
 
     /// Statistics of the connection with this number. `None` if the recorder already had
-    /// `max_connections` connections when it was created.
+    /// `max_connections` connections when this one was created.
     pub(super) fn of_connection(&self, py: Python<'_>, number: u32) -> Option<GatewayStats> {
         let stats = py.detach(|| self.0.connection_stats(number));
         stats.map(|stats| GatewayStats(Of::Connection(Box::new(stats))))

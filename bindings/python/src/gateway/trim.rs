@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 
 use super::decompressor::SCRATCH;
 
-/// Number of connections that must be closed before a thread is started that gives their memory
-/// back to the system. It is then a few megabytes.
+/// Number of connections that must be closed before a thread is started that gives their memory,
+/// a few megabytes then, back to the system.
 const WORTH: u64 = 64;
 /// That thread waits until no connection was closed for this time.
 const QUIET: Duration = Duration::from_secs(2);
@@ -32,8 +32,8 @@ pub(crate) fn gateway_trim(py: Python<'_>) {
     py.detach(trim);
 }
 
-/// Counts a closed connection. If [`WORTH`] connections were closed since memory was last given
-/// back, starts the thread that does so, unless it is running.
+/// Counts a closed connection. If at least [`WORTH`] connections were closed since memory was last
+/// given back, starts the thread that gives it back, unless that is running.
 pub(super) fn closed() {
     let closed = CLOSED.fetch_add(1, Ordering::Relaxed) + 1;
     if closed - TRIMMED.load(Ordering::Relaxed) < WORTH {

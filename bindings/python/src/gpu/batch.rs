@@ -186,9 +186,9 @@ pub(crate) fn gpu_encode2(
 /// copies it to the device, if Delta-Rice was not the first filter applied to the chunk, or if the
 /// sample type of the chunk differs from that of the first one.
 ///
-/// An error that the host finds has the index of its chunk as the attribute `index`. If the device
-/// finds the error, [`GpuBatch::wait`] raises it, and `index` counts the chunks that the device
-/// decodes.
+/// An error that the host finds in a chunk has the index of the chunk as the attribute `index`. If
+/// the device finds the error, [`GpuBatch::wait`] raises it, and `index` counts only the chunks
+/// that the device decodes.
 #[pyfunction]
 pub(crate) fn gpu_decode_stored(
     device: &GpuDevice,

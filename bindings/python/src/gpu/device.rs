@@ -13,9 +13,9 @@ use crate::sys::gpu::{copy_out, copy_rows, fill, stream_of, upload};
 
 use super::region::Region;
 
-/// Converts an error of the CUDA driver or the device to a Python exception: `MemoryError`,
-/// `ValueError`, `NotImplementedError` if this build has no kernel for the operation, or else
-/// `RuntimeError`.
+/// Converts an error of the CUDA driver or the device to a Python exception: `MemoryError` if the
+/// device's memory runs out, `ValueError` for a bad argument, `NotImplementedError` if this build
+/// has no kernel for the operation, or else `RuntimeError`.
 pub(crate) fn raise(error: Error) -> PyErr {
     let text = error.to_string();
     match error {

@@ -3,8 +3,8 @@
 
 /// A box of elements with its places in both arrays.
 pub(crate) struct Region {
-    /// Size of the box along each axis, in elements. An axis is added at the end: the bytes of an
-    /// element. Axes that were merged are one.
+    /// Size of the box along each axis, in steps of the axis's strides. At first these are the axes
+    /// of the arrays and, at the end, one for the bytes of an element. Then some are merged.
     shape: Vec<usize>,
     /// Bytes from one index to the next along each axis, in the destination.
     to_strides: Vec<usize>,

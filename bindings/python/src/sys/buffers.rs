@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-/// The bytes of an input: any Python object with a C-contiguous buffer. Another object is a
-/// `TypeError`, and a buffer with gaps a `ValueError`.
+/// The bytes of an input: any Python object with a C-contiguous buffer. An object without a buffer
+/// is a `TypeError`, and a buffer that is not C-contiguous a `ValueError`.
 pub(crate) enum Input {
     /// A `bytes` object. Its bytes are read directly, because asking for its buffer allocates.
     Bytes(PyBackedBytes),
@@ -51,8 +51,9 @@ impl<'py> FromPyObject<'_, 'py> for Input {
     }
 }
 
-/// The bytes of an output: any Python object with a writeable C-contiguous buffer of bytes. Another
-/// buffer is a `ValueError`, and one of other elements a `TypeError`.
+/// The bytes of an output: any Python object with a writeable C-contiguous buffer of bytes. A
+/// buffer that is read-only or not C-contiguous is a `ValueError`. An object without a buffer, or
+/// with other elements than bytes, is a `TypeError`.
 pub(crate) struct Output(PyUntypedBuffer);
 
 impl Output {

@@ -1,5 +1,5 @@
 //! Makes Python `bytes` objects. If memory runs out, these functions return a `MemoryError`, where
-//! those of pyo3 would panic.
+//! `PyBytes::new` would panic.
 
 use std::os::raw::c_int;
 
@@ -35,7 +35,8 @@ pub(crate) fn copied<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bound<'py
 /// object is then shortened to these.
 ///
 /// # Errors
-/// The errors of `fill` as Python exceptions, and `MemoryError`.
+/// The errors of `fill` as Python exceptions; `MemoryError` if memory runs out, and `OverflowError`
+/// if a `bytes` object cannot have `bound` bytes.
 ///
 /// # Panics
 /// If `fill` returns more than `bound`.
@@ -65,7 +66,7 @@ pub(crate) fn filled<'py>(
 }
 
 /// Converts a number of bytes to Python's signed type for lengths. A number above its maximum
-/// becomes the maximum, which no allocator grants.
+/// becomes the maximum, a length that Python refuses.
 fn length(bytes: usize) -> ffi::Py_ssize_t {
     ffi::Py_ssize_t::try_from(bytes).unwrap_or(ffi::Py_ssize_t::MAX)
 }

@@ -249,8 +249,8 @@ pub(crate) fn contiguous_strides(shape: &[i64]) -> Option<Vec<i64>> {
 /// # Errors
 /// `BufferError` if this is no DLPack capsule or it was consumed already, if its version is
 /// unknown, or if the tensor is not in the memory of a CUDA device, has elements other than
-/// integers or floats of 8 to 64 bits, or has an impossible shape. The capsule is not consumed
-/// then.
+/// integers or floats of 8, 16, 32 or 64 bits, or has an impossible shape, strides or address. The
+/// capsule is not consumed then.
 pub(crate) fn import(capsule: &Bound<'_, PyAny>) -> PyResult<Borrowed> {
     let object = capsule.as_ptr();
     // SAFETY: by DLPack the capsule's name gives the type of its pointer. Renaming the capsule
