@@ -35,8 +35,9 @@ function bytes(data, name = 'data') {
 const { keys } = Object.getPrototypeOf(Uint8Array.prototype);
 
 /**
- * Whether a view still has its memory. It has not if its buffer was transferred to another thread
- * or has shrunk: then its length is 0 or throws, and its methods throw.
+ * Whether a view still has its memory. It has not if its buffer was transferred to another thread,
+ * or has shrunk so that the view is outside: then the view's length is 0 or throws, and its methods
+ * throw.
  */
 function isWithin(view) {
   try {
@@ -65,8 +66,8 @@ function object(options) {
 }
 
 /**
- * Returns the option `name`, an integer from `least` to `most`. If it is undefined or null, returns
- * `fallback`. Throws for any other value.
+ * Returns the option `name`, an integer from `least` to `most`. `fallback` takes the place of an
+ * option that is undefined or null. Throws for any other value.
  */
 function integer(options, name, fallback, least, most) {
   const value = options[name] ?? fallback;

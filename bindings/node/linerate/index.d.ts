@@ -117,8 +117,8 @@ export class GatewayDecompressor {
   /**
    * Returns the recent compressed messages as a file for `linerate gateway replay`. If older
    * messages of a stream were dropped, the file cannot be replayed. Throws an Error with the code
-   * `ERR_LINERATE_BAD_ARGUMENT` without the option `recent`, and another one if a kept message has
-   * more than 1 GiB.
+   * `ERR_LINERATE_BAD_ARGUMENT` without the option `recent`, and a `LinerateError` if a kept message
+   * has more than 1 GiB.
    */
   recording(): Buffer;
   /** The transport that the constructor got. */
@@ -146,7 +146,8 @@ export class GatewayDecompressor {
 /**
  * Reads only the envelope of a payload, to decide whether the payload is worth parsing. Gateways
  * that write JSON put the members of the envelope first; bytes after the last of them are not
- * checked. Throws a `LinerateError` if the payload is no object or map, or is damaged before.
+ * checked. Throws a `LinerateError` if the payload is no object or map, or is damaged before these
+ * bytes.
  */
 export function peek(payload: Bytes | string, encoding?: 'json' | 'etf'): Envelope;
 
@@ -169,8 +170,8 @@ export interface SessionOptions {
  */
 export class DeflateSession {
   /**
-   * `level` is 0 to 9, 2 by default. Levels above 3 are smaller and slower; 8 and 9 are the same as
-   * 7.
+   * `level` is 0 to 9, 2 by default. Levels above 3 give fewer bytes and take longer; 8 and 9 are the
+   * same as 7.
    */
   constructor(options?: SessionOptions & { level?: number });
   /**
@@ -209,7 +210,7 @@ export interface ZstdOptions extends TransformOptions {
    * in pieces. One byte more is an error.
    */
   maxOutputLength?: number;
-  /** Largest piece of output , 64 bytes to 1 GiB; 128 KiB by default. */
+  /** Largest piece of output, 64 bytes to 1 GiB; 128 KiB by default. */
   chunkSize?: number;
 }
 

@@ -1,5 +1,5 @@
-//! Links the library so that it stays loaded, since threads of Node.js run its destructors after a
-//! worker has unloaded it.
+//! Links the library for Linux with glibc so that it stays loaded, since threads of Node.js run its
+//! destructors after a worker has unloaded it.
 
 fn main() {
     let target = |name: &str| std::env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();

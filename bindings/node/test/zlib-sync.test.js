@@ -1,7 +1,7 @@
 'use strict';
 
 // Tests the package @linerate/zlib-sync. The expected results are those of zlib-sync 0.1.10 for the
-// same calls.
+// same calls, except that it has no limit and no cause in `msg`.
 
 const assert = require('node:assert');
 const { test } = require('node:test');

@@ -44,7 +44,7 @@ const constants = {
 };
 const { Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH, Z_OK, Z_DATA_ERROR, Z_MEM_ERROR, Z_BUF_ERROR } = constants;
 
-/** The text of `msg` for each value of `err`. */
+/** The text of `msg` for each value of `err` except `Z_OK`, for which `msg` is null. */
 const TEXTS = new Map([
   [1, 'stream end'],
   [2, 'need dictionary'],

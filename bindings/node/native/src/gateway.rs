@@ -49,7 +49,8 @@ pub struct GatewaySession {
     session: Session,
     last: Option<Envelope>,
     payload_bytes: u64,
-    /// The error of a stream whose payload could not be delivered. Every later call returns it.
+    /// The error of a stream whose payload could not be delivered. Every later call that
+    /// decompresses returns it, until a reset.
     error: Option<SessionError>,
     /// Whether a call is under way, or has panicked.
     in_call: bool,

@@ -14,7 +14,7 @@ use crate::text::string_of;
 
 static SCRATCH: Pool<Scratch> = Pool::new();
 
-/// Smallest output space for a piece of input, in bytes.
+/// Smallest space that is made for more output, in bytes, unless the limit is nearer.
 const FIRST_SPACE: usize = 4 << 10;
 
 /// Largest output space that is kept after larger output, in bytes.
@@ -65,7 +65,7 @@ pub fn inflate_stream(env: Env, window_bits: i32, limit: f64) -> Result<External
     Ok(External::new(InflateStream { decoder, out, len: 0, limit, in_call: false, reported }))
 }
 
-/// Returns a copy of the output since the last [`FRESH`] push.
+/// Returns a copy of the output of the last [`FRESH`] push and the pushes after it.
 #[napi(catch_unwind)]
 pub fn inflate_output<'env>(env: &'env Env, stream: &External<InflateStream>) -> Result<BufferSlice<'env>> {
     BufferSlice::copy_from(env, stream.output())
@@ -166,7 +166,7 @@ impl InflateStream {
     /// Makes space after the output, unless at least one byte is free: as many bytes as the output
     /// has or four times `input`, the length of the compressed piece, whichever is more; at least
     /// `FIRST_SPACE`, and in all at most one byte more than the limit. Fails if the output is above
-    /// the limit.
+    /// the limit or memory runs out.
     fn reserve(&mut self, input: usize) -> linerate_core::Result<()> {
         let len = self.len;
         if self.out.len() > len {

@@ -53,8 +53,8 @@ impl ZstdStream {
         self.reported.update(memory)
     }
 
-    /// Decodes at most `size` bytes of output on the thread pool. Its result is null once all input
-    /// is decoded.
+    /// Decodes at most `size` bytes of output on the thread pool. The task's result is this output,
+    /// or null once all input is decoded.
     #[napi(catch_unwind)]
     pub fn step(&self, size: u32) -> AsyncTask<Step> {
         AsyncTask::new(Step { state: Arc::clone(&self.state), size: size as usize })
