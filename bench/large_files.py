@@ -4,7 +4,7 @@ installed, and prints JSON Lines.
     python bench/large_files.py --linerate target/dist/linerate --threads 1,2,4 FILE...
 
 Every FILE (.gz or .zst) is decompressed to /dev/null by a whole process. If FILE.gzidx exists, FILE
-is also decompressed with that index. `cores` in the output is the number of cores of the machine.
+is also decompressed with that index. `cores` in the output is the number of CPUs of the machine.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ INDEXED = {
     "linerate, index": "LINERATE gzip -d -p{} --index-file INDEX",
     "rapidgzip, index": "rapidgzip -P {} --import-index INDEX -d",
 }
-# The commands that are measured once, with one thread.
+# The commands that have one thread, whatever the option --threads says.
 SINGLE = {
     ".gz": {"gzip": "gzip -d", "igzip": "igzip -d", "libdeflate": "libdeflate-gunzip"},
     ".zst": {"zstd": "zstd -d -q"},

@@ -1,15 +1,15 @@
-"""Measures `linerate nx` on a folder of very many small files and on one of many gigabytes, and prints JSON Lines.
+"""Measures `linerate nx` on a folder of very many small files and on one of several gigabytes, and prints JSON Lines.
 
     python bench/large_folders.py --linerate target/release/linerate --folder DIR
 
 Both folders are made below DIR from a seed, like mods: texts, textures, models and sounds. Each
 folder is packed with progress on a terminal, beside mksquashfs and tar with zstd if they are
-installed, and packed again until Ctrl-C halfway. The archive is updated, verified, and extracted
-until Ctrl-C and then to the end. It is mounted, read by several programs, unmounted while it is
-busy, killed and replaced. Every result is compared with the folder; a difference ends the program
-with an error. DIR needs room for three times the size of the larger folder; everything is removed
-at the end. If DIR is on ext4 without a journal, leave six minutes between two runs (see
-`set_aside_output`).
+installed, and packed again until Ctrl-C halfway. The archive is updated, verified, extracted whole,
+and extracted until Ctrl-C and then to the end. It is mounted, read by several programs, replaced
+while it is mounted, and unmounted while it is busy; the program of a second mount is killed. Every
+result is compared with the folder; a difference ends the program with an error. DIR needs room for
+three times the size of the larger folder; everything is removed at the end. If DIR is on ext4
+without a journal, leave six minutes between two runs (see `set_aside_output`).
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ class Study:
         self.tell("mmap, 4 processes", metrics)
 
     def replace(self, mount: Mount) -> None:
-        """Checks that a mount still shows its archive after the file was replaced."""
+        """Checks that a mount still shows its archive after the archive's file was replaced."""
         path = max(self.files)
         (self.source / path).write_bytes(b"other bytes")
         self.nx("update", self.threads, self.archive, self.source)

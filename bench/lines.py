@@ -50,8 +50,8 @@ def command(program: str, arguments: Sequence[str]) -> str:
 
 def run(command: str, versions: Mapping[str, str], version: str = "") -> None:
     """Prints the line of a run. `version` is that of Linerate, by default that of this checkout.
-    `versions` are those of the other contenders: a measurement gets the one whose name is the
-    longest with which the name of its contender begins."""
+    `versions` has the versions of the other contenders. A contender gets the version under the
+    longest name with which its own name begins."""
     about = {
         "date": datetime.now(UTC).date().isoformat(),
         "cpu": cpu(),

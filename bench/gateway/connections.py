@@ -2,7 +2,7 @@
 
 Run as `python bench/gateway/connections.py PROGRAM CONNECTIONS TRANSPORT`. Each connection identifies and receives the events
 of the small guild that is served without a file. All connections are idle for ten seconds, then each sends a heartbeat. Prints
-JSON Lines. Linux only; both programs need a descriptor for each connection (`ulimit -n`).
+JSON Lines. Linux only; this program and the gateway each need a descriptor for every connection (`ulimit -n`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ UPGRADE = (
 
 
 def frame(text: str) -> bytes:
-    """Returns a text message, masked with zeros."""
+    """Returns the websocket frame of a text of at most 125 bytes, masked with zeros."""
     return bytes([0x81, 0x80 | len(text), 0, 0, 0, 0]) + text.encode()
 
 

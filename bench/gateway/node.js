@@ -152,7 +152,7 @@ async function time(begin, frames, skip) {
   const decode = begin();
   const first = decode(frames[0]);
   const isAsync = first instanceof Promise;
-  // Otherwise the decoding of the first message would take part in the measurement, and a failure would end the process.
+  // Without this, decoding the first message would be part of the measurement, and a failure would end the process.
   await first;
   const run = async (some) => {
     if (isAsync) for (const frame of some) await decode(frame);

@@ -1,8 +1,8 @@
 """Measures pylinerate.gateway beside the libraries of Python clients: zlib, zstandard, backports.zstd.
 
 Run as `python bench/gateway/python.py --corpus DIR`. It prints JSON Lines. DIR has files of messages, each with its length in
-front (4 bytes, little-endian): payloads in X.msgs, their compressed forms in X.zlib and X.zst. All output is compared with
-X.msgs first. There are five shapes:
+front (4 bytes, little-endian): payloads in X.msgs, their compressed forms in X.zlib and X.zst. All output is first compared with
+the payloads. There are five shapes:
 
 * start: connections from their first message on
 * live: messages after the last GUILD_CREATE; earlier messages are decoded untimed
@@ -76,8 +76,8 @@ class Times:
     resident: int | None = None
 
     def take(self, begin: Callable[[], Decode], all_streams: list[Stream], skips: list[int], busy: bool) -> None:
-        """Measures one round of all shapes but `many`. Of each connection, the first messages,
-        `skips`, are not timed."""
+        """Measures one round of any shape but `many`. `skips` has the number of messages of each
+        connection that are decoded first, untimed."""
         if busy:
             each = time_busy(begin(), all_streams[0])
             self.worst.append(max(each))
@@ -181,7 +181,7 @@ def settled(stream: Stream) -> int:
 
 def framed(stream: Stream) -> tuple[Stream, bytes]:
     """Returns the small messages after the last GUILD_CREATE, each as a separate frame, and the
-    dictionary of the frames, which is trained on every second one of them."""
+    dictionary of the frames, which is trained on every second message."""
     zstandard = import_module("zstandard")
     payloads = [payload for _, payload in stream[settled(stream) :] if len(payload) <= SMALL]
     payloads = payloads[:FRAMES]
@@ -279,7 +279,7 @@ def excerpt(stream: Stream, kind: str) -> Stream:
 
 
 def measure(shape: str, kind: str, data: str, all_streams: list[Stream], rounds: int) -> None:
-    """Measures a shape with all contenders, and prints a line for each."""
+    """Measures a shape with the contenders that it has, and prints a line for each."""
     if shape == "dictionary":
         stream, dictionary = framed(max(all_streams, key=len))
         all_streams, rivals = [stream], list(contenders_with_dictionary(dictionary))

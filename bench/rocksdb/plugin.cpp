@@ -4,8 +4,9 @@
 //
 //   plugin [--NAME VALUE]... FOLDER
 //
-// Files are made in FOLDER and kept. Each contender has its own process, because a process can map
-// only 65,530 files. In each round all contenders do the same operations, one after the other.
+// Files are made in FOLDER and kept. Each contender has its own process, because by default Linux
+// lets a process map only 65,530 files. In each round all contenders do the same operations, one
+// after the other.
 // Prints a measurement for each contender and operation as JSON Lines (records/README.md): `time`
 // is the CPU time of a thread for an operation in microseconds, and `decompress` the time in
 // DecompressBlock by RocksDB's own clock, from a separate round. Versions before RocksDB 10.4 have
@@ -201,14 +202,15 @@ const char* const kParts[] = {"read", "checksum", "decompress", "search in block
 
 // A contender process's answer to a request: its measurements of one operation.
 struct Answer {
-  double time, elapsed;              // seconds for an operation
+  double time, elapsed;              // CPU seconds and elapsed seconds for an operation
   double parts[std::size(kParts)];
   uint64_t sum;                      // number of bytes read, which is the same for all contenders
 };
 
+// What opening a database took.
 struct Opened {
   double cpu, elapsed;        // seconds
-  uint64_t resident, beside;  // bytes for each file
+  uint64_t resident, beside;  // bytes for each file: resident, and of a decompressor with a dictionary
 };
 
 rocksdb::Options OptionsFor(const Contender& contender) {

@@ -130,7 +130,7 @@ def load(url: str, connections: int, seconds: float) -> int:
 
 
 def slow_client(server: Server, url: str) -> int:
-    """Returns the resident memory, in bytes, for each client that has read only a few bytes of a large page."""
+    """Returns the server's resident memory, in bytes, for each client that has read only a few bytes of a large page."""
     before = server.resident()
     path = "/" + url.split("/", 3)[3]
     request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n".encode()

@@ -61,7 +61,7 @@ def _require_16_bits(array: NDArray) -> None:
 
 
 def copy(array: NDArray, back: NDArray) -> Codec:
-    """Copies the array without compression. No codec can be faster."""
+    """Copies the array without compression, for comparison with the speed of memory."""
     stored = np.empty_like(array)
 
     def encode() -> NDArray:
@@ -196,7 +196,7 @@ def blosc2(array: NDArray, back: NDArray, codec: str, threads: int) -> Codec:
 
 def version1(array: NDArray, back: NDArray, m: int | str, threads: int) -> Codec:
     """A Delta-Rice chunk of version 1, with one segment per row. `m` is a number, or "auto" to
-    search for the best parameters, which is timed, too."""
+    search for the best one, which is timed, too."""
     _require_16_bits(array)
     rice = ours.rice()
     params = None if m == "auto" else rice.Params(m, array.shape[-1])

@@ -32,8 +32,8 @@ def rice() -> ModuleType:
 
 
 def best_filter(array: NDArray) -> Mapping[str, Any]:
-    """Returns HDF5's options for version 1 with the `m` and filter that make the array smallest.
-    The search is not timed."""
+    """Returns HDF5's options for version 1 with the `m` that makes the array smallest. The search
+    is not timed."""
     best = rice().tune(array)
     return hdf5().DeltaRice(m=best.m, segment=array.shape[-1], filter=best.filter)
 

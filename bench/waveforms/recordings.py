@@ -47,9 +47,9 @@ def sound(source: Path) -> Iterator[tuple[str, NDArray]]:
 
 
 def seismic() -> Iterator[tuple[str, NDArray]]:
-    """Yields an array of traces from obspy's test data: of each station and channel, the first one
-    with at least 2 `ROW` samples of 32 bits. Traces are cut into rows of `ROW` samples; what is
-    left at the end is dropped."""
+    """Yields an array of traces from obspy's test data: of each station and channel, the first
+    trace with at least 2 `ROW` samples of 32 bits. Traces are cut into rows of `ROW` samples; the
+    rest of a trace is dropped."""
     import obspy
 
     traces = {}

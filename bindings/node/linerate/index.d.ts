@@ -117,8 +117,8 @@ export class GatewayDecompressor {
   /**
    * Returns the recent compressed messages as a file for `linerate gateway replay`. If older
    * messages of a stream were dropped, the file cannot be replayed. Throws an Error with the code
-   * `ERR_LINERATE_BAD_ARGUMENT` without the option `recent`, and a `LinerateError` if a kept message
-   * has more than 1 GiB.
+   * `ERR_LINERATE_BAD_ARGUMENT` without the option `recent`, and a `LinerateError` if a kept
+   * message has more than 1 GiB.
    */
   recording(): Buffer;
   /** The transport that the constructor got. */
@@ -170,8 +170,8 @@ export interface SessionOptions {
  */
 export class DeflateSession {
   /**
-   * `level` is 0 to 9, 2 by default. Levels above 3 give fewer bytes and take longer; 8 and 9 are the
-   * same as 7.
+   * `level` is 0 to 9, 2 by default. Levels above 3 give fewer bytes and take longer; 8 and 9 are
+   * the same as 7.
    */
   constructor(options?: SessionOptions & { level?: number });
   /**
