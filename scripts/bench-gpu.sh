@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# bench-gpu.sh PROGRAMS [FLAG...]: runs the tests of linerate-cuda on the GPU of this machine, then
-# prints its measurements as JSON Lines. If the folder PROGRAMS is given, nothing is built, and
-# neither Rust nor a network is needed.
+# bench-gpu.sh PROGRAMS [FLAG...]: runs the tests of linerate-cuda for the driver and the codec on
+# the GPU of this machine, then prints measurements of the crate as JSON Lines. PROGRAMS is a folder
+# with the programs, so that nothing is built, and neither Rust nor a network is needed; or it is
+# empty, and the programs are built.
 # bench-gpu.sh --build FOLDER: builds the programs for such a machine, and puts nvCOMP beside them.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """dist-rows.py --check OUT [ROW...]: follows each row of the README's install table, in an empty folder outside the checkout.
 
-The install line is run as it is written: `cargo add` in a new project of the user's, all others in
-the checkout. Then the first command or example of the row's page is run in the empty folder, with
-only what was installed there; of `cargo add` rows, each whole program of the page, with the crates
-that the page adds for it. OUT is not used. With ROWs (or the environment variable ROWS) only rows
-that contain one of these words are followed. The environment variable BINARY names a program that
-`make install` installs in place of one that it builds.
+The install line is run as it is written, with options that make it install into the empty folder:
+`cargo add` in a new project there, all others in the checkout. Then the first command or example of
+the row's page is run in the empty folder, with only what was installed there; of `cargo add` rows,
+each whole program of the page, with the crates that the page adds for it. OUT is not used. With
+ROWs (or the environment variable ROWS) only rows that contain one of these words are followed. The
+environment variable BINARY names a program that `make install` installs in place of one that it
+builds.
 
 Status 1 if a row failed, 77 if one could not be tried here.
 """

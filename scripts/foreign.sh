@@ -235,7 +235,7 @@ run() { # TARGET PROGRAM ARGUMENT...
 # Prints cargo's arguments for the listed programs that the packages have.
 selected() {
   local package folders= name found
-  # Its tests also compare with zlib and libdeflate, which are compiled from C.
+  # The tests of linerate-deflate also compare with zlib and libdeflate, which are compiled from C.
   if [[ " $packages " == *" linerate-deflate "* ]]; then echo "--features linerate-testkit/zlib"; fi
   if [ -n "${PROGRAMS:-}" ]; then echo "$PROGRAMS"; return; fi
   for package in $packages; do

@@ -1,6 +1,6 @@
-# rust.sh, sourced in the project's root: sets the oldest supported Rust, whether it is installed,
-# and a PATH that finds it. rustup's installer puts Rust into ~/.cargo/bin, which only new login
-# shells have in PATH.
+# rust.sh, sourced in the project's root: sets wanted_rust to the oldest supported version, defines
+# has_rust, which tells whether that or a newer one is installed, and sets a PATH that finds it.
+# rustup's installer puts Rust into ~/.cargo/bin, which only new login shells have in PATH.
 
 wanted_rust=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# static-check.sh PROGRAM: runs a statically linked `linerate` in a root folder that has only the
-# program and files of testdata/. Runs each main command once and compares the output. The status is
-# 77 if no such folder can be entered here.
+# static-check.sh PROGRAM: runs the main commands of a statically linked `linerate` in a root folder
+# that has only the program and files to work on, and compares their output. The status is 77 if no
+# such folder can be entered here.
 set -euo pipefail
 program=$(realpath "${1:?usage: static-check.sh PROGRAM}")
 cd "$(dirname "$0")/.."

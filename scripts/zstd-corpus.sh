@@ -6,9 +6,9 @@
 # before; only the current chunk is on the disk. The seed of a failure is printed, and its frames
 # stay.
 #
-# The generator is compiled from zstd's sources, which are not kept: those in ZSTD_SOURCE, or those
-# of Debian's package, found with a package index in a separate folder. Without either the status is
-# 77.
+# The generator is compiled from zstd's sources: those in the folder ZSTD_SOURCE, or those of
+# Debian's package, which are found with a package index in a temporary folder and removed at the
+# end. Without either the status is 77.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
