@@ -90,8 +90,8 @@ def encode2(
         Maximum number of threads. The bytes do not depend on it.
     out : writeable buffer, optional
         Output for the stream. A buffer is always large enough if it has the bytes of the array,
-        plus 28, plus 12 for each segment (with channels, for each channel of each segment), and
-        with three axes or more another 8, plus 8 for each axis.
+        plus 28, plus 12 for each segment (with channels, for each channel of each segment), and,
+        unless the array has samples in one or two axes, another 8, plus 8 for each axis.
     channels : int or None
         Number of channels, at most 1024. Each row (the last axis) holds one sample of each: (N, 15)
         for the leads of an ECG, (N, 2) for stereo sound. A channel is predicted along time and from
