@@ -1,8 +1,8 @@
 //! CPU tiers, detected once per process. The environment variable `LINERATE_CPU` lowers the choice.
 //!
-//! Engines compile each hot loop once per tier and pick one at run time. A tier is a *set* of CPU
-//! features that a loop body is compiled for. Output never depends on the tier; every engine tests
-//! that.
+//! Engines compile a hot loop for several tiers and pick one of these forms at run time. A tier is
+//! a *set* of CPU features that a loop body is compiled for. Output never depends on the tier,
+//! which tests of the engines check.
 
 /// The CPU feature sets that Linerate compiles hot loops for, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

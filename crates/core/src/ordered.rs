@@ -33,8 +33,8 @@ use crate::lock::lock;
 /// ```
 ///
 /// # Errors
-/// Returns the first error of `next` or `done` as soon as each thread has finished its current
-/// input: it takes no later input and drops the results that wait.
+/// Returns the first error of `next` or `done`, once each thread has finished its current input. No
+/// later input is taken, and the results that wait are dropped.
 ///
 /// # Panics
 /// Panics if a closure does, after the other threads have ended. `done` has then not been called

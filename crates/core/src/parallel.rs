@@ -9,7 +9,7 @@ use crate::lock::lock;
 
 /// Maps `items` on at most `threads` threads, the calling one included, and returns the results in
 /// the order of the items. 0 threads count as 1. `worker` makes one function per thread. Each
-/// thread takes the next item when it has finished its last.
+/// thread takes the next item when it has finished the one before.
 ///
 /// If the system refuses to start a thread, or has no threads at all (WASI), the threads that run
 /// do all the work.

@@ -24,8 +24,8 @@ use crate::ownership::Ownership;
 pub enum Existing {
     /// Keep the target, and fail.
     Refuse,
-    /// Replace the target atomically. The new file gets the old one's owner, group and permissions,
-    /// as far as the process may set them.
+    /// Replace the target atomically. The new file gets the owner, group and permissions of the
+    /// replaced one, as far as the process may set them, unless you set others.
     Replace,
 }
 
@@ -43,9 +43,10 @@ const MANY: usize = 8;
 /// A file that appears under its name when it is [committed](Self::commit). If it is dropped
 /// before, it is discarded.
 ///
-/// * If the target is a special file (device, FIFO, ...), it is written to directly, and never
-///   replaced, even with [`Existing::Refuse`].
-/// * If the target is a symbolic link, it is followed, and kept.
+/// * If the target is a special file (device, FIFO, ...), it is written to directly, even with
+///   [`Existing::Refuse`], and never replaced.
+/// * If the target is a symbolic link, [`Existing::Replace`] follows and keeps it.
+///   [`Existing::Refuse`] fails, unless the link leads to a special file.
 /// * On Unix the file has mode 0600 until the commit. Before the rename, the commit sets the
 ///   [`Ownership`] that you set, or that of the replaced file. Without either, a new file gets
 ///   `0666` without the umask.
@@ -246,7 +247,7 @@ impl AtomicFile {
         }
     }
 
-    /// Gives the file its name. It replaces another file only after it was synced.
+    /// Gives the file its name. It replaces another file only after its own content was synced.
     fn publish(&mut self) -> io::Result<()> {
         let Some(pending) = &mut self.pending else { return Ok(()) };
         let (folder, name) = (&pending.folder, Path::new(&pending.name));

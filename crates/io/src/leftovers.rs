@@ -220,8 +220,8 @@ pub fn remove_leftovers(folder: impl AsRef<Path>, deep: bool, dry: bool) -> Left
 }
 
 /// Removes stale temporary files of a folder before a file is written to it, once per process and
-/// folder. Ignores errors, reads a limited number of entries, and leaves folders, which may take
-/// long to remove; [`remove_leftovers`] is complete.
+/// folder (again after the set of swept folders was full). Ignores errors, reads a limited number
+/// of entries, and leaves folders, which may take long to remove; [`remove_leftovers`] is complete.
 pub(crate) fn sweep_once(folder: &Path) {
     static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
     {

@@ -1,7 +1,7 @@
 //! Cache line prefetches.
 
-/// Size of a cache line, in bytes, as on x86 and most ARM64. Where lines are larger, a prefetch per
-/// line is repeated.
+/// Size of a cache line, in bytes, as on x86 and most ARM64. Where lines are larger, prefetches in
+/// steps of this size prefetch each line several times.
 pub const CACHE_LINE: usize = 64;
 
 /// Prefetches the cache line at `address` into all cache levels. Any address is allowed, because it

@@ -148,7 +148,7 @@ impl Folder {
     }
 
     /// Returns how many [`Folder`]s a caller may hold at once. Here a folder is a path without a
-    /// descriptor, so there is no real limit; the number is the upper bound on Unix.
+    /// descriptor and needs no limit, so this is the largest number that Unix returns.
     pub fn max_open_folders() -> usize {
         8192
     }

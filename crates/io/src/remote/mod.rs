@@ -45,8 +45,8 @@ pub struct HttpOptions {
     /// longer `Retry-After` in seconds, that is used. No delay is longer than ten seconds. Default:
     /// 200 milliseconds.
     pub retry_delay: Duration,
-    /// Time for which every request fails at once after all attempts of one read have failed.
-    /// Default: 10 seconds.
+    /// Time for which every read that needs the server fails at once, after all attempts of one
+    /// read have failed for a reason that may pass. Default: 10 seconds.
     pub cooldown: Duration,
     /// Largest number of bytes of one request when neighbouring blocks are wanted. Default: 4 MiB.
     pub coalesce_limit: u64,

@@ -38,8 +38,8 @@ const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
 pub(super) struct RetryClient {
     requester: Box<dyn RangeRequester>,
     options: HttpOptions,
-    /// Time and error of the last failed fetch, if its error was transient or final. Fetches fail
-    /// with this error during the cooldown, or always if it is final.
+    /// Time and error of the last failed fetch. Reads fail with this error during the cooldown, or
+    /// always if it is final. An error that is neither transient nor final clears the field.
     unavailable_since: Mutex<Option<(Instant, RequestError)>>,
 }
 

@@ -46,8 +46,9 @@ impl MapSource {
     ///
     /// # Errors
     ///
-    /// Returns [`io::ErrorKind::UnexpectedEof`] if the file is shorter, and the errors of mapping
-    /// it.
+    /// Returns [`io::ErrorKind::UnexpectedEof`] if the file is shorter,
+    /// [`io::ErrorKind::OutOfMemory`] if the address space is too small for `len`, and the errors
+    /// of mapping the file.
     pub fn first(file: &File, len: u64) -> io::Result<MapSource> {
         if file.metadata()?.len() < len {
             return Err(io::ErrorKind::UnexpectedEof.into());
