@@ -28,7 +28,7 @@
 //! # fn main() {}
 //! ```
 //!
-//! All encoding ([`pack`], and writing R3A and metadata) needs the feature `pack`. It is on by
+//! Packing ([`pack`], and writing R3A and metadata) needs the feature `pack`. It is on by
 //! default and compiles the C libraries libzstd and liblz4. zstd is decoded in Rust; LZ4 by liblz4
 //! if the feature `pack` is on, else by `lz4_flex`. Without `pack` and `remote`, no C compiler is
 //! needed.
@@ -43,8 +43,9 @@
 //! | `sys/` | foreign functions (liblz4) |
 //! | [`metadata`], `mount`, [`pack`], [`r3a`], [`shared`] | each with a table of its own modules |
 //!
-//! Apart from tests, each module uses only modules before it: `error`, `format`, `sys`, `kernel`,
-//! `filter`, `block`, `metadata`, `read`, then `r3a`, `pack`, `shared`, `mount`.
+//! Apart from tests, and from `format`, which uses `block::memory`, each module uses only modules
+//! before it: `error`, `format`, `sys`, `kernel`, `filter`, `block`, `metadata`, `read`, then
+//! `r3a`, `pack`, `shared`, `mount`.
 
 #![cfg_attr(not(feature = "pack"), allow(dead_code, reason = "what only writers use"))]
 

@@ -92,7 +92,7 @@ impl BlockCache {
     }
 
     /// Inserts a block that is not cached, with nothing decoded yet, as the most recently used.
-    /// Evicts the first finished block. If there is none, evicts the first block where `capacity`
+    /// Evicts the first finished block. If there is none, evicts the first block if `capacity`
     /// bytes do not fit the budget or [`MAX_BLOCKS`] are cached. Reuses the buffer of the evicted
     /// block, unless it is much larger than `capacity`. [`BlockCache::reserve`] evicts more.
     pub(crate) fn insert(&mut self, block: usize, capacity: usize) {

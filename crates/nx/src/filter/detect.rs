@@ -77,8 +77,9 @@ impl Shape {
     }
 }
 
-/// Length of the magic with `DDS_HEADER`, and of `DDS_HEADER_DXT10`, in bytes.
+/// Length of the magic and `DDS_HEADER`, in bytes.
 const DDS_HEADER: usize = 4 + 124;
+/// Length of the magic, `DDS_HEADER` and `DDS_HEADER_DXT10`, in bytes.
 const DDS_HEADER_DX10: usize = DDS_HEADER + 20;
 /// `DDS_PIXELFORMAT.dwFlags`.
 const DDPF_FOURCC: u32 = 0x4;

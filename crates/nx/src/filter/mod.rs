@@ -214,7 +214,7 @@ impl Filter {
         len - len % self.format().block_bytes()
     }
 
-    /// Returns the halves of a block whose fields have fixed offsets.
+    /// Returns the halves of a block of BC1 to BC4.
     fn halves(self) -> &'static [Half] {
         match self {
             Filter::Bc1Split => &[Half::Color],

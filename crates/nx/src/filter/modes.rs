@@ -1,8 +1,8 @@
 //! Groups the blocks of BC6H and BC7 by mode, and separates endpoints from indices.
 //!
 //! The first bytes of all blocks, which select their modes, form the first stream. For each mode in
-//! turn, a stream follows with the next bytes of its blocks, up to the byte in which the indices
-//! begin. Then, for each mode in turn, a stream follows with the rest of the bytes.
+//! turn, a stream follows with the next bytes of its blocks, before the byte in which the indices
+//! begin. Then, for each mode in turn, a stream follows with that byte and the rest.
 //!
 //! Sources: Microsoft, "BC6H Format" and "BC7 Format Mode Reference"; Khronos, "Data Format
 //! Specification", BPTC.

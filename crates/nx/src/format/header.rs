@@ -168,7 +168,7 @@ impl Header {
             blocks: narrow(blocks, MAX_BLOCKS, "the format holds 262143 blocks")?,
             files: narrow(files, MAX_FILES, "the format holds 1048575 files")?,
         };
-        // The tables have at most 2^20 * 24 + 2^18 * 4 + 2^24 bytes, which is 10,500 pages.
+        // The tables have at most 2^20 * 24 + 2^18 * 4 + 2^24 bytes: fewer than 10,500 pages.
         header.pages = header.pool_end().div_ceil(PAGE) as u32;
         Ok(header)
     }

@@ -67,7 +67,7 @@ impl StringPool {
             return Ok(StringPool::default());
         }
         let bytes = decompress(compressed, limits)?;
-        // One more than there are files is enough to tell, and a pool of NULs has as many ends as
+        // Stops at one path more than there are files: a pool of NULs would have as many ends as
         // bytes.
         let ends = memchr::memchr_iter(0, &bytes).take((files as usize).saturating_add(1));
         let ends: Vec<u32> = ends.map(|end| end as u32).collect();

@@ -117,8 +117,8 @@ impl Entry {
 }
 
 impl Block {
-    /// Parses the word of a block. `None` for an unknown codec. Unless the header allows filtered
-    /// blocks, their codecs are unknown; that of a stored block marked as filtered always is.
+    /// Parses the word of a block. `None` for an unknown codec. A block marked as filtered has an
+    /// unknown codec if it is stored, or if `may_be_filtered` is false.
     fn parse(word: u32, may_be_filtered: bool) -> Option<Block> {
         let filtered = word & FILTERED != 0;
         let codec = *Codec::ALL.get((word & 3) as usize)?;

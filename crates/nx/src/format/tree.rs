@@ -1,5 +1,5 @@
-//! The folders of a set of paths. Each is created once and stays open, within a limit of open
-//! descriptors. Beyond the limit, folders are opened again.
+//! The folders of a set of paths, created when they are needed. They stay open, within a limit of
+//! open descriptors. Beyond the limit, folders are closed and opened again.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,7 +11,7 @@ use linerate_io::Folder;
 
 /// Number of folders that fits the descriptor table with which a process starts.
 const FEW: usize = 32;
-/// Number of entries reserved in that table for other open files, rounded up.
+/// Number of entries of the descriptor table that are reserved for other open files.
 const OTHERS: usize = 256;
 
 /// Treatment of files that already exist when an archive is extracted.

@@ -155,7 +155,8 @@ pub(crate) fn join_alpha_color<const YCOCG: bool>(
     join_halves(tier, alpha, color, blocks);
 }
 
-/// The streams of BC5: endpoints of both halves, and 6 bytes of indices of each.
+/// The streams of BC5: the first endpoints of both halves, the second endpoints of both, and 6
+/// bytes of indices of each half.
 pub(crate) struct Pair<'a> {
     pub(crate) first: &'a [[u8; 2]],
     pub(crate) second: &'a [[u8; 2]],

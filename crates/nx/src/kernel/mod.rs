@@ -1,6 +1,6 @@
 //! The hot loops that invert filters. Each loop is one generic function that is compiled for each
 //! CPU tier. Without a tier it is compiled for the target's baseline, which is NEON on 64-bit ARM.
-//! BC3, BC5, BC6H and BC7 also have forms in AVX2 intrinsics, the last two in AVX-512. The
+//! BC3, BC5, BC6H and BC7 also have forms in AVX2 intrinsics, BC6H and BC7 in AVX-512, too. The
 //! specification is in `filter`.
 #![allow(unsafe_code)]
 

@@ -13,9 +13,10 @@ pub(super) const BATCH: usize = 64;
 
 /// The shuffles and steps that all blocks of a group share.
 pub(super) struct Group {
-    /// For each byte of a block, its index in the 16 bytes at the cursor. The top bit is set if the
-    /// stream does not have this byte.
+    /// For each byte of a block, its index in the 16 bytes at the cursor of the endpoints. The top
+    /// bit is set if this stream does not have the byte.
     pub(super) endpoints_to: __m128i,
+    /// The same for the stream of the indices.
     pub(super) indices_to: __m128i,
     /// Number of bytes of a block in each stream.
     pub(super) steps: [usize; 2],

@@ -164,8 +164,8 @@ impl Metadata {
         self.folders.retain(|path, _| wanted.contains_key(path) || held.binary_search(path).is_ok());
     }
 
-    /// Adds the metadata of `other`. It takes precedence if both have a path, even if the path is
-    /// of another kind.
+    /// Adds the metadata of `other`. If both have a path, `other` takes precedence, even if the
+    /// path is of another kind there.
     pub fn overlay(&mut self, other: Metadata) {
         for path in other.files.keys().chain(other.folders.keys()).chain(other.links.keys()) {
             self.files.remove(path);

@@ -105,7 +105,7 @@ impl<'a> Restorer<'a> {
     /// # Errors
     ///
     /// Returns an error if the folder cannot be created. Errors of single paths are in
-    /// [`Restored::failures`]; all other paths are restored.
+    /// [`Restored::failures`], and do not stop the work.
     pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Restored, PathError> {
         let folder = folder.as_ref();
         let root = Folder::create_all(folder).map_err(|e| PathError::new(&folder.to_string_lossy(), e))?;

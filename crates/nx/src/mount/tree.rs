@@ -119,8 +119,8 @@ impl Building {
         self.describe(attributes);
     }
 
-    /// Adds a folder, which may be empty, with its attributes. Leaves out one whose path is unsafe
-    /// or taken.
+    /// Adds a folder, which may be empty, with its attributes. Leaves it out if its path is unsafe
+    /// or taken, or there are too many nodes.
     fn add_folder(&mut self, path: &str, attributes: &Attributes) {
         let found = check_path(path).ok().and_then(|()| self.folder(path));
         if let Some(node) = found.and_then(|inode| self.tree.nodes.get_mut((inode - ROOT) as usize)) {

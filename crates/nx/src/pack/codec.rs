@@ -114,11 +114,11 @@ pub(super) struct StreamCoding {
 pub(super) enum StreamParse {
     /// The parser of the block's coding.
     Level,
-    /// Matches of at least [`SPARSE_MATCH`] bytes, parsed optimally from level 4 on. Gives fewer
-    /// and longer sequences, which decode faster.
+    /// Searches for matches of [`SPARSE_MATCH`] bytes or more, and parses optimally from level 4
+    /// on. Gives fewer and longer sequences, which decode faster.
     Sparse,
-    /// Optimal parsing of matches of at least [`DENSE_MATCH`] bytes, for levels that do not parse
-    /// optimally by themselves.
+    /// Searches for matches of [`DENSE_MATCH`] bytes or more, and parses optimally at every level.
+    /// For levels that do not parse optimally by themselves.
     Dense,
 }
 
@@ -128,8 +128,9 @@ impl StreamCoding {
         StreamCoding { parse: StreamParse::Level, literals: true, sample: true };
 }
 
-/// Shortest match in bytes of [`StreamParse::Sparse`], and of [`StreamParse::Dense`].
+/// zstd's `minMatch` for [`StreamParse::Sparse`], in bytes. zstd may find shorter matches, too.
 const SPARSE_MATCH: u32 = 6;
+/// zstd's `minMatch` for [`StreamParse::Dense`], in bytes.
 const DENSE_MATCH: u32 = 4;
 /// Levels that parse large inputs lazily (`ZSTD_lazy` or `ZSTD_lazy2`). At some of them zstd parses
 /// small inputs otherwise (up to 16 KiB: optimally at levels 11 and 12), so samples are parsed by
@@ -364,7 +365,8 @@ impl Encoder {
     }
 }
 
-/// Whether fewer than 1 in 256 bytes are control characters, as in all text but UTF-16.
+/// Whether fewer than 1 in 256 bytes are control characters other than white space, as in text that
+/// is not UTF-16.
 fn is_text(bytes: &[u8]) -> bool {
     let controls = bytes.iter().filter(|byte| **byte < b' ' && !byte.is_ascii_whitespace());
     controls.count() * 256 < bytes.len()

@@ -35,8 +35,8 @@ const MAX_OPEN: usize = 64;
 /// Bytes of a file on disk that are compared at a time.
 const PIECE: usize = 64 << 10;
 
-/// Returns the XXH3-64 of each entry. It is `None` if the entry is damaged, cannot be decoded, or
-/// differs from its file on disk.
+/// Returns the XXH3-64 of each entry. It is `None` if the entry differs from its file on disk, or
+/// has such a file and cannot be decoded.
 ///
 /// # Errors
 /// Returns errors of decoding an entry that has no file on disk, such as `Corrupt`, and errors of

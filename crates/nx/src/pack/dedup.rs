@@ -1,6 +1,6 @@
 //! Deduplication: finds pieces with the same bytes. Compares their lengths, then hashes of their
-//! first page (only of pieces above a page and without a known hash), then hashes of all bytes, and
-//! finally the bytes themselves.
+//! first page (only of pieces above a page, if no piece of that length has a known hash), then
+//! hashes of all bytes, and finally the bytes themselves.
 //!
 //! Each step looks only at pieces that the step before could not tell apart: a piece of unique
 //! length is never read, and two pieces count as equal only if every byte is.

@@ -300,7 +300,8 @@ impl Builder {
     ///
     /// # Errors
     /// Returns the errors of [`add_folder`](Self::add_folder) and
-    /// [`add_archive`](Self::add_archive).
+    /// [`add_archive`](Self::add_archive), those of reading the archive and, with
+    /// [`PackOptions::verify_existing`], `Corrupt` if a file that stays is damaged.
     pub fn update<'w, S: ReadAt + 'static>(
         options: PackOptions,
         archive: &Arc<Archive<S>>,

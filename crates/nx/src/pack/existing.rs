@@ -20,8 +20,8 @@ use crate::read::block_reader::BlockReader;
 pub enum Reuse {
     /// Copies their blocks without recompression, if the archive has the options' chunk size and
     /// the blocks need no R3A dictionary; otherwise as [`Reuse::Contents`]. A solid block is copied
-    /// only if all of its bytes belong to added files. Otherwise its remaining files are encoded
-    /// again: stored if it was stored, by LZ4 if it was LZ4, else with the options' coding.
+    /// only if the added files cover its content without gaps. Otherwise its remaining files are
+    /// encoded again: stored if it was stored, by LZ4 if it was LZ4, else with the options' coding.
     Blocks,
     /// Decodes their contents and encodes them again.
     Contents,
@@ -60,7 +60,7 @@ pub(super) struct ExistingEntry {
     /// Whether the entry is encoded again because its block lost other files and cannot be copied.
     /// Entries left over from one block stay together.
     pub(super) is_left_over: bool,
-    /// Whether that block was filtered. Its remaining files are then filtered again, whatever the
+    /// Whether that block was filtered. Filters are then tried on its remaining files, whatever the
     /// options.
     pub(super) keeps_filters: bool,
     /// XXH3-64 of its content, once known.

@@ -26,7 +26,8 @@ const FAST: u64 = 1 << 63;
 const _: () = assert!(Filter::ALL.len() < u64::BITS as usize);
 
 impl Filters {
-    /// No filters. Every reader of Nx reads the archives.
+    /// No filters. Every reader of Nx reads the archives, unless files of a filtered archive were
+    /// added.
     pub const NONE: Filters = Filters(0);
 
     /// Returns all filters that packing writes. Gives the smallest archives.

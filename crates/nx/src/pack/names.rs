@@ -34,7 +34,7 @@ impl Names {
         self.files.contains(missing).then_some(("a folder of the path is a file", missing))
     }
 
-    /// Adds a path that [`check`] or [`check_existing`] accepted.
+    /// Adds the path of a file, and its folders.
     pub(super) fn insert(&mut self, name: &str) {
         self.files.insert(name.to_owned());
         for folder in folders_of(name).rev() {

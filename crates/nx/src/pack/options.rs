@@ -66,11 +66,11 @@ impl Coding {
 pub struct Zstd {
     /// The level, -5 to 22.
     pub level: i32,
-    /// Length of the shortest match in bytes, 3 to 7, or 0 for the level's default. 4 makes
-    /// textures smaller.
+    /// zstd's `minMatch`, the length of the matches that it searches for, in bytes: 3 to 7, or 0
+    /// for the level's default. 4 makes textures smaller.
     pub min_match: u32,
-    /// Whether literals are entropy-coded. If they are not, textures decode much faster and are a
-    /// little larger.
+    /// Whether literals are entropy-coded; at negative levels they never are. If they are not,
+    /// textures decode much faster and are a little larger.
     pub literals: bool,
     /// Whether the window spans the whole block, up to 128 MiB, and long-distance matching is on.
     pub long: bool,
@@ -122,9 +122,9 @@ pub struct PackOptions {
     pub dictionaries: bool,
     /// Filters to try on blocks with textures. A block is filtered if it then takes fewer 4 KiB
     /// pages and is at least 1 % smaller. An archive with filtered blocks has header version 65,
-    /// which only this crate reads. Files left over from a filtered block of an existing archive
-    /// are filtered whatever this option says. For Nx only: R3A has no filters, and the option is
-    /// ignored. Default: none.
+    /// which only this crate reads. On files left over from a filtered block of an existing
+    /// archive, all filters are tried whatever this option says. For Nx only: R3A has no filters,
+    /// and the option is ignored. Default: none.
     pub filters: Filters,
     /// Whether textures are also detected by their bytes, where neither a header nor
     /// [`FileOptions::texture`] names one. Used only with filters. Default: true.
@@ -134,7 +134,7 @@ pub struct PackOptions {
     pub threads: usize,
     /// Whether entries whose blocks are copied from existing archives are decoded and compared with
     /// their hashes. If not, damage is copied unnoticed, unless the archive has hashes other than
-    /// XXH3-64. Entries that are encoded again are always compared. Default: true.
+    /// XXH3-64, or none. Entries that are encoded again are always compared. Default: true.
     pub verify_existing: bool,
     /// Token that cancels packing.
     pub cancel: CancelToken,

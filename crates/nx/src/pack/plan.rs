@@ -26,8 +26,8 @@ use crate::format::hash::HashKind;
 /// found, and the file is stored again.
 const MAX_RUNS_TRIED: usize = 64;
 
-/// Maximum number of chunks of all files, which bounds the memory of their list. It is 16 times the
-/// number of blocks that the format holds, since duplicates take no block.
+/// Maximum number of chunks of all large files together, which bounds the memory of their list. It
+/// is 16 times the number of blocks that the format holds, since duplicates take no block.
 const MAX_CHUNKS: u64 = 1 << 22;
 
 /// The content of a block.

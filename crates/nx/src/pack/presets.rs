@@ -16,7 +16,7 @@ pub struct Preset {
     chunked: Coding,
     textures: Option<Coding>,
     /// [`PackOptions::fit_search`]. It changes nothing at the levels and minMatch of `archive` and
-    /// `web`, and is for others that a caller sets instead.
+    /// `web`, and matters if a caller sets another coding.
     fit_search: bool,
     dictionaries: bool,
     /// Whether filters are chosen by size and decoding time, instead of size alone.

@@ -8,8 +8,8 @@
 //! Blocks are filled greedily. A block starts with the first file that is left. It then takes, as
 //! long as there is one, the file with the largest share of its fingerprints in the block; else the
 //! next file that fits, of the extension of the first file that is left. So it takes a dissimilar
-//! file of another extension only when no file of this one is left: unused capacity costs less than
-//! similar files in different blocks.
+//! file of another extension only when no file of its own extension is left: unused capacity costs
+//! less than similar files in different blocks.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};

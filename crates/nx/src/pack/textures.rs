@@ -136,7 +136,7 @@ fn cost(codec: Codec, compressed: &[u8], content: usize) -> Cost {
 pub(super) struct BlockFilter {
     filtered: Vec<u8>,
     coded: Vec<u8>,
-    /// The filtered block encoded to one frame, as an alternative to frames for its streams.
+    /// The filtered block encoded as a whole, as an alternative to frames for its streams.
     whole: Vec<u8>,
     /// The encoded sample of a stream.
     trial: Vec<u8>,

@@ -1,9 +1,9 @@
 //! Trains zstd dictionaries for blocks of small files, one for each extension where that pays.
 //!
 //! Only R3A has dictionaries, and an R3A archive is converted from an Nx archive, so the input is
-//! Nx blocks. For each extension, a dictionary is trained from blocks most of whose bytes are of
-//! files with it, and tried on some of them. If it saves more than it takes, all of these blocks
-//! that shrink by it are encoded with it.
+//! Nx blocks. For each extension, a dictionary is trained from the blocks in which files with this
+//! extension have the most bytes, and tried on some of them. If the dictionary saves more than it
+//! takes, those of the blocks that shrink with it are encoded with it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -38,8 +38,8 @@ const HEADER_LEVEL: i32 = 16;
 /// without it.
 const MAGIC: usize = 4;
 
-/// Blocks that may share a dictionary, because most bytes of each are from files of the same
-/// extension. Also has their zstd parameters.
+/// Blocks that may share a dictionary, because files of the same extension have the most bytes in
+/// each. Also has their zstd parameters.
 struct Group {
     zstd: Zstd,
     blocks: Vec<usize>,
@@ -96,7 +96,7 @@ fn files_of_blocks<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
 }
 
 /// Groups the blocks that a dictionary may help, which are zstd frames of at most [`MAX_BLOCK`]
-/// bytes of content, by extension: that of the files with most of a block's bytes.
+/// bytes of content, by extension: the one whose files have the most bytes in a block.
 fn groups<S: ReadAt>(archive: &Archive<S>, options: &PackOptions, files: &[Vec<usize>]) -> Vec<Group> {
     let (toc, layout) = (archive.toc(), archive.layout());
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();

@@ -8,14 +8,15 @@ use super::existing::{ExistingEntry, SourceArchive};
 use super::options::PackOptions;
 use super::progress::Stage;
 
-/// Entries of one archive in adjacent blocks.
+/// Entries of one archive, in the order of blocks.
 struct Batch {
     archive: Arc<dyn SourceArchive>,
     /// The index of each item and of its entry.
     files: Vec<(usize, usize)>,
 }
 
-/// Bytes of a batch. They are few enough that threads end at about the same time.
+/// Bytes of content at which a batch ends, except that files in one block stay together. They are
+/// few enough that threads end at about the same time.
 const BATCH: u64 = 4 << 20;
 
 /// Sets the hash of every item from an existing archive, and verifies the items that need it.

@@ -204,7 +204,7 @@ impl<'a> Walk<'a> {
         if !self.skip_bad_names {
             return Err(PackError::rule(Kind::BadArgument, bad.message).at(bad.path));
         }
-        // Entries are sorted, so entries of the same folder are adjacent.
+        // Entries of one bad folder are mostly adjacent. `Skipped::sort` drops the other repeats.
         if bad_names.last() != Some(&bad) {
             bad_names.push(bad);
         }

@@ -43,7 +43,8 @@ impl Head {
     /// not have exactly one path for each file, or a flexible form has two valid interpretations
     /// that differ, both with files or a pool, or both without;
     /// [`Kind::Unsupported`] for another version of the archive or of a segment, and for chunks
-    /// above 512 MiB; [`Kind::Limit`] if a limit is exceeded. Offsets are in the archive.
+    /// above 512 MiB; [`Kind::Limit`] if a limit is exceeded or memory runs out;
+    /// [`Kind::BadArgument`] if [`Limits::window_log`] is too large. Offsets are in the archive.
     pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Head> {
         let fields = FixedFields::parse(bytes)?;
         let pages = usize::try_from(fields.bytes()).ok().and_then(|len| bytes.get(..len));

@@ -81,7 +81,7 @@ pub enum Form {
     Flexible {
         /// Whether entries have a hash.
         hashed: bool,
-        /// The widths. The size has the bits of 64 that offset, path and block do not use.
+        /// The widths. The size has those of 64 bits that offset, path and block do not use.
         widths: Widths,
     },
 }
@@ -351,7 +351,7 @@ impl Header {
     }
 
     /// Encodes the 16 or 24 bytes as version 1. Counts must fit their fields, or they overwrite
-    /// others; [`crate::r3a::HeadBuilder`] checks them before.
+    /// other fields; [`crate::r3a::HeadBuilder`] checks them before.
     pub(super) fn write(&self) -> Vec<u8> {
         let word = u32::from(VERSION) << 25
             | u32::from(self.chunk.exponent()) << 20

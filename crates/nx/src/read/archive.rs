@@ -158,8 +158,8 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// Returns the errors of [`Header::parse`], [`Toc::parse`], [`StringPool::parse`] and
     /// [`Layout::new`]. Also returns [`Kind::Limit`] if the header is larger than
-    /// [`Limits::header`], [`Kind::Truncated`] if the source ends within it, and [`Kind::Read`] if
-    /// the source cannot be read. Offsets are in the archive.
+    /// [`Limits::header`] or memory runs out, [`Kind::Truncated`] if the source ends within the
+    /// header, and [`Kind::Read`] if the source cannot be read. Offsets are in the archive.
     pub fn open(source: S) -> Result<Archive<S>> {
         Archive::open_with(source, Limits::default())
     }
@@ -228,8 +228,8 @@ impl<S: ReadAt> Archive<S> {
         self.origin_block(block).map_or(self.layout.offset(block), |block| block.offset)
     }
 
-    /// Returns an error with the offset in the archive's file, from one with the offset in a block
-    /// as the source has it.
+    /// Converts the offset of an error: from an offset in a block, as the source has it, to one in
+    /// the archive's file.
     pub(crate) fn in_block(&self, block: usize, error: Error) -> Error {
         let added = self.origin_block(block).map_or(0, |block| block.added);
         error.with_offset(error.offset.saturating_sub(added)).shifted(self.block_offset(block))

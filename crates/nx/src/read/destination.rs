@@ -64,7 +64,7 @@ pub trait Destination: Send + Sync {
     /// calls this method for every file that is not empty, before anything is read. It is called
     /// again as described for the files that are not skipped then.
     ///
-    /// Return the same result again for a file after an error.
+    /// After an error for a file, it must return an error again when it is called for that file.
     ///
     /// # Errors
     ///
@@ -91,6 +91,6 @@ pub struct Progress {
 /// An owned progress callback. It returns whether to continue.
 pub(crate) type OnProgress<'a> = Box<dyn Fn(&Progress) -> bool + Sync + 'a>;
 
-/// A borrowed progress callback. The thread that decoded a block calls it afterwards; `false` stops
-/// the work.
+/// A borrowed progress callback. The thread that decoded or skipped a block calls it afterwards;
+/// `false` stops the work.
 pub(crate) type ProgressFn<'w> = &'w (dyn Fn(&Progress) -> bool + Sync);

@@ -29,8 +29,8 @@ pub struct Extracted {
     pub skipped: Vec<String>,
     /// Errors of files that were not written, sorted by path.
     pub failures: Vec<PathError>,
-    /// Whether the progress callback, a full disk or a panic stopped the work before all files were
-    /// tried.
+    /// Whether the progress callback or a full disk stopped the work, so that some files may not
+    /// have been tried.
     pub stopped: bool,
 }
 
@@ -38,8 +38,8 @@ pub struct Extracted {
 ///
 /// A file appears under its name when it is complete. Until then it has no name (`O_TMPFILE`), or a
 /// [temporary name](linerate_io::temporary_name) in the same folder if the system does not support
-/// that, the file is larger than a chunk, or it replaces another. A killed run leaves only such
-/// temporary files, which the next extraction to the same folders removes.
+/// that, the file is larger than a chunk, or it replaces another. Besides complete files, a killed
+/// run leaves only such temporary files, which the next extraction to the same folders removes.
 ///
 /// Runs of at least 16 KiB of zeros, in whole pages, become holes. If a file is replaced, the new
 /// file gets its owner and permissions, as far as the process may set them. Symbolic links below
@@ -119,8 +119,8 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
         self
     }
 
-    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the
-    /// work.
+    /// Calls `on_progress` after each block, from the thread that decoded or skipped it; `false`
+    /// stops the work.
     pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
         self.options.on_progress = Some(Box::new(on_progress));
         self

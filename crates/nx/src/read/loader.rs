@@ -20,7 +20,8 @@ pub struct Loaded {
     pub contents: Vec<Option<Vec<u8>>>,
     /// Errors of files, sorted by path.
     pub failures: Vec<PathError>,
-    /// Whether the progress callback or a panic stopped the work before all files were tried.
+    /// Whether the progress callback, or a panic in a [`Batch`](crate::shared::Batch), stopped the
+    /// work, so that some files may not have been tried.
     pub stopped: bool,
 }
 
@@ -34,7 +35,8 @@ pub struct Delivered {
     pub bytes: u64,
     /// Errors of files, sorted by path.
     pub failures: Vec<PathError>,
-    /// Whether the progress callback, a full disk or a panic stopped the work before all files were
+    /// Whether the progress callback, a full disk, or a panic in a
+    /// [`Batch`](crate::shared::Batch), stopped the work, so that some files may not have been
     /// tried.
     pub stopped: bool,
 }
@@ -95,8 +97,8 @@ impl<'a, S: ReadAt> Loader<'a, S> {
         self
     }
 
-    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the
-    /// work.
+    /// Calls `on_progress` after each block, from the thread that decoded or skipped it; `false`
+    /// stops the work.
     pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
         self.options.on_progress = Some(Box::new(on_progress));
         self

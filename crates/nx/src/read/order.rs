@@ -28,17 +28,19 @@ fn rank(entry: &Entry) -> (bool, u32, u32, u32) {
     }
 }
 
-/// Defects of an archive's table, because of which other programs silently damage the archive when
-/// they merge or repack it. This crate writes no such archives. Archives of its first versions and
-/// of other programs may have the defects until they are written again.
+/// Defects of an archive's table. Because of the first two, other programs silently damage the
+/// archive when they merge or repack it. This crate writes no such archives. Archives of its first
+/// versions and of other programs may have the defects until they are written again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Disorder {
-    /// Number of files that come directly after a file with a larger offset in the same block.
+    /// Number of files whose offset is smaller than that of the file before, among the files of the
+    /// same block. Of files that are the same bytes of a block, only the first counts.
     pub misplaced: usize,
     /// Number of solid blocks whose files leave gaps before or between them, or overlap in part.
     pub holes: usize,
-    /// Number of empty files that come before a file with content.
+    /// Number of empty files that come before a file with content. Extraction by the Nx library may
+    /// fail because of them.
     pub early_empty: usize,
 }
 
@@ -51,8 +53,7 @@ impl Disorder {
 }
 
 impl<S: ReadAt> Archive<S> {
-    /// Counts the defects because of which other programs damage the archive when they merge or
-    /// repack it. Looks only at the tables.
+    /// Counts the defects of the table that harm other programs. Looks only at the tables.
     pub fn disorder(&self) -> Disorder {
         let entries = &self.toc().entries;
         let with_content = entries.iter().rposition(|entry| entry.size > 0).unwrap_or(0);

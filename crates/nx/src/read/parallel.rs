@@ -43,8 +43,8 @@ pub(crate) struct Outcome {
     /// Blocks whose ending is not [`Ending::Clean`].
     pub(crate) endings: Vec<(usize, Ending)>,
     pub(crate) done: Progress,
-    /// Whether the work ended before all files were tried: the progress callback or a full disk
-    /// stopped it, or a thread panicked.
+    /// Whether the progress callback or a full disk stopped the work, a thread panicked, or some
+    /// files were not tried.
     pub(crate) stopped: bool,
 }
 
@@ -96,7 +96,8 @@ pub(crate) struct Run {
     queue: Queue,
     sizes: BufferSizes,
     /// Number of threads that can work: at most the wanted number, at most one per block, and at
-    /// most as many as have buffers within [`Limits::memory`](crate::Limits::memory).
+    /// most as many as have buffers within [`Limits::memory`](crate::Limits::memory), but at least
+    /// one.
     pub(crate) threads: usize,
     verify: bool,
     /// The hashes of the chunked files, in the order of [`Queue::runs`].
@@ -288,8 +289,8 @@ impl<'j, S: ReadAt> Job<'j, S> {
         !(task.slices.is_empty() && task.runs.is_empty())
     }
 
-    /// Returns whether a chunked file has ended. The first call for a file ends it if the
-    /// destination skips it.
+    /// Returns whether a chunked file has ended. The first call for a file asks the destination,
+    /// and ends the file if it is skipped or the question fails.
     fn has_ended(&self, run: u32) -> bool {
         let mut state = self.run.hashes[run as usize].lock();
         if core::mem::replace(&mut state.asked, true) {
@@ -353,7 +354,8 @@ impl<'j, S: ReadAt> Job<'j, S> {
     }
 
     /// Writes a file of a damaged block if it lies in the part that was decoded before the damage.
-    /// The hash of the file shows whether it does, whatever the rest of the buffer contains.
+    /// The hash of the file shows whether it does, whatever the rest of the buffer contains. If
+    /// hashes are not checked, the file fails.
     fn recover(&self, slice: &Slice, buffer: &[u8], error: Error) {
         let number = slice.file as usize;
         let bytes = buffer.get(slice.from..slice.from + slice.len);

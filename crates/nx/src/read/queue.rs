@@ -1,5 +1,6 @@
-//! Hands out the blocks of the wanted files to threads, each with its files. Chooses which blocks
-//! are announced to the source before they are read, so that the source can fetch them meanwhile.
+//! Hands out the blocks of the wanted files to threads, each block with its files. Chooses which
+//! blocks are announced to the source before they are read, so that the source can fetch them
+//! meanwhile.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -92,14 +93,15 @@ struct BlockSize {
     compressed: u32,
 }
 
-/// Blocks that are taken in order: those of one run, or of several runs that overlap.
+/// Blocks that are taken in order: those of one run, of several runs that overlap, or all blocks if
+/// the source coalesces reads.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     /// The span has the blocks `start..end` of [`Queue::order`].
     start: usize,
     end: usize,
-    /// The index of its first run in [`Queue::runs`]. The first run of the next span follows its
-    /// last one.
+    /// The index of the span's first run in [`Queue::runs`]. The first run of the next span follows
+    /// the last run of this span.
     runs: u32,
 }
 

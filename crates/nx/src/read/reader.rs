@@ -14,17 +14,18 @@ use crate::read::archive::{Archive, File};
 use crate::read::block_reader::BlockReader;
 
 /// Reads files of one archive. An LRU cache keeps decoded blocks, so that a solid block is decoded
-/// once for all of its small files, in whatever order they are read.
+/// once for all of its small files, as long as it stays in the cache.
 ///
 /// Memory holds decoded blocks, at least one and up to 64 MiB or the size set by [`Reader::cache`];
-/// one compressed block; the content of a filtered block a second time; and the state of the zstd
+/// one more if a file was written or hashed block by block; one compressed block; the content of a
+/// filtered block a second time; and the state of the zstd
 /// decoder, about 300 KiB. After [`Reader::read_range`] has read a part of a zstd block, the state
 /// to resume it takes up to 128 KiB more.
 pub struct Reader<'a, S> {
     archive: &'a Archive<S>,
     blocks: BlockReader<'a, S>,
     cache: BlockCache,
-    /// A block that is not cached, because all of it goes to the writer.
+    /// A block that is not cached, because all of it goes to the writer or hasher.
     uncached: Vec<u8>,
     verify: bool,
 }

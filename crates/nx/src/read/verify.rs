@@ -25,7 +25,7 @@ use crate::read::reader::Reader;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// Number of blocks that are zstd frames without a last block.
+    /// Number of blocks whose zstd frame lacks its last block or its checksum.
     Unterminated(usize),
     /// Number of blocks with more content than files refer to.
     Longer(usize),
@@ -39,7 +39,7 @@ pub enum Note {
     SpareAtEnd(u64),
     /// A path that cannot be extracted, and the reason.
     Path(String, &'static str),
-    /// Paths that are the same on some file systems.
+    /// Paths that some file systems cannot hold together.
     Collision(Vec<String>),
     /// Number of files without a hash. They can be decoded, but their content cannot be verified.
     Unhashed(u64),
@@ -80,7 +80,7 @@ pub struct Verified {
     pub failures: Vec<PathError>,
     /// Oddities that are not errors.
     pub notes: Vec<Note>,
-    /// Whether the progress callback or a panic stopped the work.
+    /// Whether the progress callback stopped the work.
     pub stopped: bool,
 }
 
@@ -174,14 +174,15 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         self
     }
 
-    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the
-    /// work. [`compare`](Self::compare) calls it while it reads the files of the folder.
+    /// Sets the progress callback; if it returns `false`, the work stops. [`run`](Self::run) calls
+    /// it after each block, from the thread that decoded it, and [`compare`](Self::compare) while
+    /// it reads the files of the folder.
     pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
         self.options.on_progress = Some(Box::new(on_progress));
         self
     }
 
-    /// Decodes all blocks that files refer to in memory, and checks every file.
+    /// Decodes in memory all blocks that files refer to, and checks every file.
     ///
     /// # Errors
     ///

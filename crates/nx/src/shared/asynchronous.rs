@@ -21,8 +21,8 @@ use crate::error::PathError;
 /// with the feature `futures-io`. The crate starts no runtime and depends on none.
 ///
 /// Decoding needs CPU time, and reading the source blocks the thread. Both run on the executor of
-/// the archive, as one job for each block, or for each 128 KiB of a stored one, and the task is
-/// woken when the job is done. Under tokio, use [`Executor::threads`] or
+/// the archive, as one job for each block, or for each 128 KiB of a stored block of a local source.
+/// The task is woken when the job is done. Under tokio, use [`Executor::threads`] or
 /// `Executor::new(n, move |job| drop(handle.spawn_blocking(job)))`. With [`Executor::inline`], the
 /// default, jobs run in the task's own thread while it polls. A cached block is never sent to the
 /// executor; if hashes are checked, its hash is computed while polling.

@@ -63,7 +63,7 @@ impl<S: ReadAt + 'static> Batch<S> {
         Batch { shared, indices, on_progress: None }
     }
 
-    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the
+    /// Calls `on_progress` after each block, from the thread that worked on it; `false` stops the
     /// work. For prefetching and pinning, the fields of [`Progress`] count blocks instead of files.
     pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Send + Sync + 'static) -> Self {
         self.on_progress = Some(Arc::new(on_progress));

@@ -45,7 +45,8 @@ pub struct SharedCache {
 pub struct CacheCounters {
     /// Reads of blocks that were cached.
     pub hits: u64,
-    /// Reads of blocks that were not cached. Each of them decoded a block, or failed to.
+    /// Reads of blocks that were neither cached nor being decoded. Each of these reads decoded a
+    /// block, or failed to.
     pub misses: u64,
     /// Reads and prefetches of blocks that another thread was already decoding.
     pub waits: u64,

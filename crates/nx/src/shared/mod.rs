@@ -196,8 +196,8 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     /// # Errors
     ///
     /// Returns a [`PathError`] with [`Kind::BadArgument`] if the archive has no such file,
-    /// [`Kind::Limit`] if the file is larger than the limit, and [`Kind::Corrupt`] if it is empty
-    /// but its hash is not that of an empty file.
+    /// [`Kind::Limit`] if the file is larger than the limit, and, if hashes are checked,
+    /// [`Kind::Corrupt`] if it is empty but its hash is not that of an empty file.
     pub fn open(&self, path: &str) -> core::result::Result<OpenFile<S>, PathError> {
         let file = self.find(path)?;
         self.open_file(file).map_err(|error| PathError::new(path, error))

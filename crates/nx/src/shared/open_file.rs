@@ -23,9 +23,9 @@ const STEP: u64 = 128 << 10;
 ///
 /// The file reads through the cache, a block at a time, and pins the block at its position. Stored
 /// blocks of a local source are read without the cache. A file whose bytes are all read in order
-/// from start to end is checked against its hash, also if others are read in between; if it does
-/// not match, reading the last block is an error. After a [seek](Seek) over bytes that were not
-/// read, only checksums of zstd frames are checked.
+/// from start to end is checked against its hash, also if other bytes are read in between.
+/// If the hash does not match, reading the last block is an error. After a [seek](Seek) over bytes
+/// that were not read, only checksums of zstd frames are checked.
 ///
 /// Seeking works as in `std::fs::File`: a position beyond the end is allowed, and nothing can be
 /// read there. A position before the start is an error of kind [`io::ErrorKind::InvalidInput`].

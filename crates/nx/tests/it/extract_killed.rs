@@ -35,7 +35,7 @@ fn sources() -> Vec<Golden> {
     goldens().into_iter().filter(|g| ["hash-names", "dups-off", "edges-32k"].contains(&&*g.name)).collect()
 }
 
-/// This program again, which works on a folder.
+/// Returns a command that runs this program again, on a folder.
 fn run_on(folder: &Path) -> Command {
     let mut command = Command::new(env::current_exe().expect("this program"));
     command.args(["--exact", "extract_killed::extracts_when_asked"]);

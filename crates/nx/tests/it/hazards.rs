@@ -120,7 +120,7 @@ fn enormous_path_is_an_error() {
     assert!(Archive::open_with(&bytes[..], long).is_ok());
 }
 
-/// The paths of its folders alone would take 256 GiB.
+/// The paths of all folders that contain the file would take 256 GiB together.
 #[test]
 fn path_of_a_mebibyte_is_not_packed_into_another_archive() {
     let options = PackOptions::default;

@@ -168,7 +168,7 @@ fn r3a_stores_metadata_as_user_data() {
     assert!(shown.files().all(|file| shown.read(file).unwrap() == file.path().as_bytes()));
 }
 
-/// Other systems do not allow all such targets.
+/// Runs on Linux alone: other systems do not allow every target that is not UTF-8.
 #[cfg(target_os = "linux")]
 #[test]
 fn link_whose_target_is_not_utf_8_is_left_out_when_asked() {

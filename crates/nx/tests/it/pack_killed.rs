@@ -37,7 +37,7 @@ fn packs_when_asked() {
     builder.write(folder.join("out/a.nx")).expect("packable");
 }
 
-/// This program again, which works on a folder.
+/// Returns a command that runs this program again, on a folder.
 fn run_on(folder: &Path) -> Command {
     let mut command = Command::new(env::current_exe().expect("this program"));
     command.args(["--exact", "pack_killed::packs_when_asked"]);

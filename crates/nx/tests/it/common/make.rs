@@ -134,7 +134,7 @@ pub enum Frame {
     Sized,
     /// The header has a window of 1 MiB instead of the content size.
     Streamed,
-    /// As `Streamed`, and the last block is missing.
+    /// As `Streamed`, but no block is marked as the last.
     Open,
 }
 
@@ -163,8 +163,8 @@ pub fn frame(content: &[u8], kind: Frame) -> Vec<u8> {
     out
 }
 
-/// Returns a raw LZ4 block: literals; if `run` is not 0, a match that repeats the first ones; and
-/// five literals at the end, as the format requires.
+/// Returns a raw LZ4 block of `literals`. If `run` is not 0, a match of `run` bytes repeats the
+/// first literal. At least five literals must follow it, as the format requires.
 pub fn lz4(literals: &[u8], run: usize) -> Vec<u8> {
     let mut out = Vec::new();
     if run > 0 {
