@@ -65,7 +65,7 @@ impl fmt::Display for Kind {
 pub struct Error {
     /// The category.
     pub kind: Kind,
-    /// Offset in bytes. Each operation documents which buffer or stream it counts from.
+    /// Offset in bytes. Most operations document which buffer or stream it counts from.
     pub offset: u64,
     /// The message, without a full stop.
     pub message: &'static str,
