@@ -112,7 +112,7 @@ impl<'a> Decompressor<'a> {
     }
 
     /// Returns an upper bound of the content of all frames, computed from their headers, or `None`
-    /// if they are damaged or the bound does not fit.
+    /// if they are damaged or the bound does not fit a `usize`.
     pub fn upper_bound(source: &[u8]) -> Option<usize> {
         let (mut at, mut bound) = (0, 0_usize);
         while at < source.len() {

@@ -8,7 +8,8 @@ pub(crate) const MAGIC: u32 = 0xfd2f_b528;
 const SKIPPABLE_MAGIC: u32 = 0x184d_2a50;
 /// Largest number of bytes that a block holds or regenerates (Block_Maximum_Size).
 pub const BLOCK_MAX: usize = 128 << 10;
-/// Largest supported window, as a logarithm: windows of 4 GiB or more are unsupported.
+/// Logarithm of the largest supported window, rounded down. Windows of 4 GiB or more are
+/// unsupported.
 const WINDOW_LOG_MAX: u32 = 31;
 /// Size of a skippable frame's header in bytes, magic number included.
 pub(crate) const SKIPPABLE_HEADER: usize = 8;
@@ -43,9 +44,9 @@ impl Header {
     /// Parses the header at the beginning of `src`.
     ///
     /// # Errors
-    /// Returns [`Kind::Truncated`] if `src` ends within the header, [`Kind::Corrupt`] if it is
-    /// invalid, and [`Kind::Unsupported`] for a window of 4 GiB or more, unless it is a single
-    /// segment.
+    /// Returns [`Kind::Truncated`] if `src` ends within the header, [`Kind::Corrupt`] for an
+    /// invalid header, and [`Kind::Unsupported`] for a window of 4 GiB or more, unless the frame is
+    /// a single segment.
     pub fn parse(src: &[u8], format: Format) -> Result<Header> {
         match parse_partial(src, format)? {
             PartialHeader::Complete(header) => Ok(header),

@@ -2,14 +2,15 @@
 
 use crate::frame::Format;
 
-/// Options of a [`FrameDecoder`](crate::FrameDecoder) or [`StreamDecoder`](crate::StreamDecoder).
+/// Options of all decoders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
     /// Whether frames begin with their magic number.
     pub format: Format,
     /// Largest window of a [`StreamDecoder`](crate::StreamDecoder), in bytes. Default: 128 MiB. A
-    /// [`FrameDecoder`](crate::FrameDecoder) allocates no window and ignores it.
+    /// [`FrameDecoder`](crate::FrameDecoder) or [`PrefixDecoder`](crate::PrefixDecoder) allocates
+    /// no window and ignores it.
     pub window_limit: u64,
     /// Whether checksums are verified. Default: yes.
     pub verify_checksum: bool,

@@ -70,8 +70,8 @@ impl<'a> ParallelDecoder<'a> {
     /// frame is in neither its header nor a seek table, one thread decodes all frames.
     ///
     /// # Errors
-    /// Returns the errors of [`FrameDecoder::decode_into_vec`]. If several frames are damaged, the
-    /// error is that of the first.
+    /// Returns the errors of [`FrameDecoder::decode_into_vec`]. If several frames have damaged
+    /// content, the error is that of the first. Damaged headers are found before damaged content.
     pub fn decode(&self, src: &[u8], limit: usize) -> Result<Vec<u8>> {
         let Some(frames) = self.frames(src)? else {
             let decoder = FrameDecoder::new(self.options);

@@ -22,7 +22,7 @@ use crate::scratch::{PAD, Scratch};
 use crate::window::Window;
 
 /// Number of bytes that must precede a block in memory. Kernels read up to seven bytes before its
-/// bitstreams, and at least three of these belong to the block.
+/// bitstreams, and at least two of these belong to the block.
 const BEFORE_BLOCK: usize = 5;
 
 /// Number of bytes of the window that are prefetched before and after its end. Most matches of a
@@ -114,8 +114,8 @@ enum StreamPart {
 /// entropy tables and repeat offsets, and a header or block that has arrived in part.
 ///
 /// The window grows with the content up to the frame's window size, at most
-/// [`Options::window_limit`]. Its memory stays for later frames. An output buffer of 128 KiB or
-/// more avoids copying the output.
+/// [`Options::window_limit`]. Its memory stays for later frames. Blocks are decoded directly into
+/// an output buffer with 128 KiB free, which saves a copy.
 pub struct StreamDecoder {
     options: Options,
     state: StreamPart,

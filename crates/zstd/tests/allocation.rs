@@ -19,8 +19,8 @@ static ALLOCATOR: Counting = Counting;
 /// grown.
 const FIRST: usize = 300_000;
 
-/// Frames with windows of at most 128 KiB, and their content. The first frame has blocks of all
-/// kinds except large compressed ones, which come later.
+/// Makes frames with windows of at most 128 KiB, and their content. The first frame has compressed
+/// blocks; raw, RLE and larger compressed ones come later.
 fn frames() -> (Vec<u8>, Vec<u8>) {
     let with = |content: &[u8], size: bool| {
         let parameters = [

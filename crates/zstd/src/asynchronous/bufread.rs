@@ -9,9 +9,9 @@ use crate::stream::frames::{AnyDictionary, Frames};
 use crate::stream::source::ContentReader;
 
 pin_project! {
-    /// Reads the content of a buffered reader (`AsyncBufRead`), preferably one with a buffer of 128
-    /// KiB or more. It reads the first frame, or all frames with
-    /// [`multiple_members`](Self::multiple_members).
+    /// Reads the content of the first frame of a buffered reader (`AsyncBufRead`), or of all frames
+    /// with [`multiple_members`](Self::multiple_members). The reader has preferably a buffer of 128
+    /// KiB or more.
     pub struct ZstdDecoder<R> {
         #[pin]
         pub(super) reader: R,
@@ -49,7 +49,7 @@ impl<R> ZstdDecoder<R> {
     /// Sets all options, such as the largest window.
     ///
     /// # Errors
-    /// Returns [`io::ErrorKind::InvalidInput`] within a frame.
+    /// Returns [`io::ErrorKind::InvalidInput`] within a frame, and after an error.
     pub fn set_options(&mut self, options: Options) -> io::Result<()> {
         self.content.frames.set_options(options)
     }

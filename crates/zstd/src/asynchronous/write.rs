@@ -41,7 +41,7 @@ impl<W> ZstdDecoder<W> {
     /// Sets all options, such as the largest window.
     ///
     /// # Errors
-    /// Returns [`io::ErrorKind::InvalidInput`] within a frame.
+    /// Returns [`io::ErrorKind::InvalidInput`] within a frame, and after an error.
     pub fn set_options(&mut self, options: Options) -> io::Result<()> {
         self.content.frames.set_options(options)
     }

@@ -1,9 +1,9 @@
 //! Symbolic repeat offsets. A block that is decoded before its predecessor does not know its repeat
-//! offsets. A symbolic offset is one of the three unknown ones, minus a number.
+//! offsets. A symbolic offset is one of these three repeat offsets, minus a number.
 
 use super::tables::RepeatOffsets;
 
-/// Offsets from this value are symbolic. Offset codes of at most [`MAX_CODE`] give smaller ones.
+/// Offsets from this value are symbolic. Offset codes of at most [`MAX_CODE`] give smaller offsets.
 const FIRST: u32 = 1 << 31;
 /// Distance between the symbols of two repeat offsets. A block has fewer sequences, and each
 /// subtracts at most 1.

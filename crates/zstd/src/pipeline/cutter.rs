@@ -17,7 +17,7 @@ enum Next {
         left: usize,
         last: bool,
     },
-    /// The rest of another block, or a checksum.
+    /// The rest of a block that is not compressed, with the checksum if one follows, or a checksum.
     Other {
         left: usize,
         end: bool,
@@ -28,7 +28,7 @@ enum Next {
     Uncut,
 }
 
-/// Cuts frames. The first frame begins with the first byte.
+/// Cuts each frame into its headers and blocks. The first frame begins with the first byte.
 pub(super) struct Cutter {
     next: Next,
     format: Format,

@@ -69,9 +69,9 @@ impl<'d> Decoder<'d> {
         self.stream.position()
     }
 
-    /// Takes bytes of `src` and writes decoded ones to `dst`, until either is exhausted or a frame
-    /// ends. Input that was taken may not be decoded yet. An empty `src` makes the decoder decode
-    /// all of it, and the rest of the frame, on one thread.
+    /// Takes bytes of `src` and writes content to `dst`, until either is exhausted or a frame ends.
+    /// Input that was taken may not be decoded yet. An empty `src` makes the decoder decode all
+    /// input taken, and the rest of the frame, on one thread.
     ///
     /// # Errors
     /// Returns the errors of [`StreamDecoder::decode`].

@@ -89,7 +89,7 @@ const WRITE: usize = 1 << 20;
 /// Decodes all frames from `reader` to `writer`, and does not flush the writer. Content and errors
 /// are those of [`read::Decoder`](crate::read::Decoder) for any number of threads. Frames are
 /// decoded one after the other; [`ParallelDecoder`](crate::ParallelDecoder) is faster for many
-/// small ones.
+/// small frames.
 ///
 /// # Errors
 /// Returns the errors of `reader` and `writer`, except [`ErrorKind::Interrupted`], which is

@@ -20,7 +20,7 @@ const PARTS_PER_THREAD: usize = 2;
 pub(super) enum Part {
     /// Any part that is not a compressed block.
     Other(Vec<u8>),
-    /// A compressed block. A ready one is decoded, unless it is damaged or unusual.
+    /// A compressed block. When it is ready, it is decoded, unless it is damaged or unusual.
     Block(Box<Block>),
 }
 
@@ -126,7 +126,7 @@ pub(super) struct Ring {
     threads: Vec<JoinHandle<()>>,
     /// The buffers of the calling thread.
     buffers: Box<EntropyBuffers>,
-    /// Memory for blocks. The last entry was used last.
+    /// Memory for blocks. The last entry is the most recently used.
     free: Vec<Box<Block>>,
 }
 

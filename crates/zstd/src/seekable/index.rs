@@ -18,9 +18,9 @@ const TABLE_MAGIC: u32 = 0x184d_2a5e;
 const FOOTER_MAGIC: u32 = 0x8f92_eab1;
 /// Size of the footer in bytes: number of frames (4), descriptor (1), magic number (4).
 const FOOTER: usize = 9;
-/// Bits of the descriptor: one says whether entries have checksums, and the reserved ones must be
-/// zero.
+/// Bit of the descriptor that says whether entries have checksums.
 const HAS_CHECKSUMS: u8 = 1 << 7;
+/// Bits of the descriptor that must be zero.
 const RESERVED: u8 = 0x7c;
 
 /// A frame: the ranges of its bytes in the file, and of its content.
@@ -45,8 +45,8 @@ pub struct Index {
 }
 
 impl Index {
-    /// Reads the seek table at the end of a file. Returns `None` if there is no such table. Takes up
-    /// to six times the size of the table in the file, of which the index keeps five.
+    /// Reads the seek table at the end of a file. Returns `None` if there is no such table. Takes
+    /// up to six times the size of the table in the file; the index keeps up to five.
     ///
     /// # Errors
     /// Returns [`Kind::Corrupt`] for a table that contradicts itself or the length of the file,

@@ -36,7 +36,7 @@ pub(crate) enum AnyDictionary<'a> {
 }
 
 impl AnyDictionary<'static> {
-    /// Digests a dictionary. An empty one counts as none.
+    /// Digests a dictionary. An empty dictionary counts as none.
     pub(crate) fn copy(bytes: &[u8]) -> io::Result<Self> {
         if bytes.is_empty() { Ok(Self::None) } else { Ok(Self::Owned(Dictionary::new(bytes)?)) }
     }

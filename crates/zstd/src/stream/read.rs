@@ -57,7 +57,7 @@ impl<R: Read> Decoder<'static, BufReader<R>> {
 
 impl<R: BufRead> Decoder<'static, R> {
     /// Makes a decoder of a reader that has a buffer. A buffer of 128 KiB or more avoids copying
-    /// blocks.
+    /// most blocks.
     ///
     /// # Errors
     /// Never fails. The signature is that of the `zstd` crate.
@@ -120,8 +120,9 @@ impl<'a, R: BufRead> Decoder<'a, R> {
         self
     }
 
-    /// Calls `handler` with the content of skippable frames. Each has at least one part, which may
-    /// be empty. A read returns the error of the handler; the next one continues after the part.
+    /// Calls `handler` with the content of skippable frames. Each frame has at least one part,
+    /// which may be empty. A read returns the error of the handler; the next read continues after
+    /// the part.
     #[must_use]
     pub fn on_skippable(
         mut self,
@@ -173,7 +174,8 @@ impl<R> Decoder<'_, R> {
     /// Sets the largest window to 2 to the power of `log`, 10 to 31. Default: 27, which is 128 MiB.
     ///
     /// # Errors
-    /// Returns [`io::ErrorKind::InvalidInput`] if `log` is not 10 to 31, and within a frame.
+    /// Returns [`io::ErrorKind::InvalidInput`] if `log` is not 10 to 31, within a frame, and after
+    /// an error.
     pub fn window_log_max(&mut self, log: u32) -> io::Result<()> {
         self.content.frames.window_log_max(log)
     }
@@ -181,7 +183,7 @@ impl<R> Decoder<'_, R> {
     /// Sets whether frames begin with their magic number. Default: yes.
     ///
     /// # Errors
-    /// Returns [`io::ErrorKind::InvalidInput`] within a frame.
+    /// Returns [`io::ErrorKind::InvalidInput`] within a frame, and after an error.
     pub fn include_magicbytes(&mut self, include: bool) -> io::Result<()> {
         self.content.frames.include_magicbytes(include)
     }
@@ -189,7 +191,7 @@ impl<R> Decoder<'_, R> {
     /// Sets all options.
     ///
     /// # Errors
-    /// Returns [`io::ErrorKind::InvalidInput`] within a frame.
+    /// Returns [`io::ErrorKind::InvalidInput`] within a frame, and after an error.
     pub fn set_options(&mut self, options: Options) -> io::Result<()> {
         self.content.frames.set_options(options)
     }

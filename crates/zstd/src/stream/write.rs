@@ -111,8 +111,9 @@ impl<'a, W: Write> Decoder<'a, W> {
     /// and returns the writer.
     ///
     /// # Errors
-    /// Returns the errors of the writer, [`io::ErrorKind::InvalidData`] for damaged input, and
-    /// [`io::ErrorKind::UnexpectedEof`] if the input ended within a frame or has no frame.
+    /// Returns the errors of the writer, those of decoding, such as [`io::ErrorKind::InvalidData`]
+    /// for damaged input, and [`io::ErrorKind::UnexpectedEof`] if the input ended within a frame or
+    /// has no frame.
     pub fn finish(mut self) -> io::Result<W> {
         self.do_finish()?;
         Ok(self.writer)
@@ -146,7 +147,8 @@ impl<'a, W: Write> Decoder<'a, W> {
     /// Sets the largest window to 2 to the power of `log`, 10 to 31. Default: 27, which is 128 MiB.
     ///
     /// # Errors
-    /// Returns [`io::ErrorKind::InvalidInput`] if `log` is not 10 to 31, and within a frame.
+    /// Returns [`io::ErrorKind::InvalidInput`] if `log` is not 10 to 31, within a frame, and after
+    /// an error.
     pub fn window_log_max(&mut self, log: u32) -> io::Result<()> {
         self.content.frames.window_log_max(log)
     }
@@ -154,7 +156,7 @@ impl<'a, W: Write> Decoder<'a, W> {
     /// Sets whether frames begin with their magic number. Default: yes.
     ///
     /// # Errors
-    /// Returns [`io::ErrorKind::InvalidInput`] within a frame.
+    /// Returns [`io::ErrorKind::InvalidInput`] within a frame, and after an error.
     pub fn include_magicbytes(&mut self, include: bool) -> io::Result<()> {
         self.content.frames.include_magicbytes(include)
     }

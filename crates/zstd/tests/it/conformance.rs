@@ -1,5 +1,5 @@
-//! Round-trips the output of libzstd at every level, with every strategy, parameter and kind of
-//! dictionary: whole frames, streamed, and byte by byte.
+//! Decodes the output of libzstd at every level, with every strategy, many parameters and both
+//! kinds of dictionary: whole frames, streamed, and small ones byte by byte.
 
 use linerate_testkit::data::{Noise, json_rows, kinds};
 use linerate_testkit::testdata::{corpora, corpus, files_below};
@@ -91,7 +91,7 @@ fn frames_with_every_window_and_long_distances_decode() {
             checker.check(&format!("{parameters:?}"), &frame, &[], &content);
         }
     }
-    // Copies reach back as far as a window of 4 MiB allows.
+    // Copies reach back 3 MB.
     let far = Noise::new(4).bytes(3_000_000);
     let twice = [&far[..], &far[..2_000_000]].concat();
     for parameters in [
@@ -177,7 +177,7 @@ fn frames_with_dictionaries_of_every_size_decode() {
     }
 }
 
-/// Frames are longer than their window, so that the dictionary leaves the window.
+/// Most frames are longer than their window, so that the dictionary leaves the window.
 #[test]
 fn frames_whose_window_leaves_the_dictionary_decode() {
     let mut checker = Checker::default();

@@ -10,7 +10,7 @@ use linerate_zstd::{Format, FrameHeader};
 
 use crate::common::check::Checker;
 
-/// Seeds of random frames: the same ones every time, or as many others as `PROPTEST_CASES` says.
+/// Seeds of random frames: the same ones every time, or others, ten for each of `PROPTEST_CASES`.
 fn seeds() -> std::ops::Range<u64> {
     match env::var("PROPTEST_CASES").ok().and_then(|count| count.parse::<u64>().ok()) {
         Some(count) => 1_000_000..1_000_000 + 10 * count,

@@ -25,7 +25,7 @@ impl GuardedBuffers {
         GuardedBuffers { src: large(), dst: large(), dictionary: large(), scratches: ours::scratches() }
     }
 
-    /// Decodes at both ends of the pages, and asserts equal results.
+    /// Decodes with all buffers at either end of their memory, and asserts equal results.
     fn decode(&mut self, name: &str, frame: &[u8], dictionary: &[u8], most: usize) -> Result<Vec<u8>, Error> {
         let mut results = Vec::new();
         for last in [true, false] {
@@ -161,7 +161,7 @@ fn damaged_frames_stay_within_their_buffers() {
     }
 }
 
-/// The queue holds addresses of freed or never allocated memory.
+/// The queue holds addresses of freed memory.
 #[test]
 fn prefetching_freed_memory_is_harmless() {
     let gone = {

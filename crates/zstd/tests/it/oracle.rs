@@ -1,4 +1,4 @@
-//! Frames of libzstd are decoded by both decoders.
+//! Frames of libzstd decode to their content, by the reference kernels and by those of every tier.
 
 use linerate_testkit::testdata::corpus;
 use linerate_zstd::{Dictionary, FrameDecoder, Kind, Options, PrefetchQueue, Scratch, Sizes};
@@ -18,7 +18,7 @@ fn context(level: i32, checksum: bool) -> CCtx<'static> {
     context
 }
 
-/// Makes a scratch for the reference and one for every tier.
+/// Makes a scratch for the reference kernels, and one for every tier.
 fn scratches() -> Vec<Scratch> {
     let tiers = linerate_testkit::tiers();
     let fast = tiers.map(|tier| Scratch::new().tier(tier));

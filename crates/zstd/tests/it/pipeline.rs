@@ -48,7 +48,7 @@ fn check(name: &str, src: &[u8], options: Options, threads: usize) {
     assert!(ours.0 == wanted.0, "{name}, {threads} threads: {} bytes", ours.0.len());
 }
 
-/// A frame of more blocks than wait at a time, and its content.
+/// Makes a frame with a block for every `block` bytes of `content`.
 fn many_blocks(content: &[u8], block: usize) -> Vec<u8> {
     let parts: Vec<&[u8]> = content.chunks(block).collect();
     compress_flushed(&parts, &[], &[level(3), CParameter::ChecksumFlag(true)])

@@ -161,7 +161,7 @@ fn flushed_content_is_read_before_the_reader_is_read_again() {
     let parts = [json_rows(1, 10), json_rows(2, 10), json_rows(3, 10)];
     let slices = parts.each_ref().map(|part| &part[..]);
     let frame = compress_flushed(&slices, &[], &[level(3)]);
-    // The encoder makes a block for each flush: a header, then blocks with 3 bytes for their size.
+    // The encoder makes a block for each flush. The frame's header has 6 bytes; each block's has 3.
     let mut pieces = Vec::new();
     let mut at = 6;
     for _ in 0..3 {
@@ -311,7 +311,7 @@ fn frame_is_finished_after_errors_of_the_handler() {
     assert!(rest == frame);
 }
 
-/// Takes a few bytes at a time, and fails before every third write.
+/// Takes at most 1000 bytes in one of three calls, and fails in the other two.
 #[derive(Default)]
 struct Pipe {
     bytes: Vec<u8>,
@@ -504,8 +504,7 @@ fn content_larger_than_stated_is_corrupt_in_an_output_of_any_size() {
     }
 }
 
-/// Only the frame may be cut off by the end of the input. Its blocks have the sizes in their
-/// headers.
+/// The end of the input cuts off a frame, never a block: a block has the size in its header.
 #[test]
 fn complete_block_that_ends_too_early_is_corrupt() {
     // One compressed block after a header of 6 bytes, or 7 with two bytes of content size.

@@ -20,7 +20,8 @@ fn text(len: usize, seed: u32) -> Vec<u8> {
     out
 }
 
-/// Makes one frame of several blocks, flushed after each part, with a window of `1 << window_log`.
+/// Makes one frame with a window of `1 << window_log`, flushed after each part, and returns the
+/// bytes of each part.
 fn flushed(parts: &[&[u8]], window_log: u32, dictionary: &[u8]) -> Vec<Vec<u8>> {
     let mut context = CCtx::create();
     context.set_parameter(CParameter::CompressionLevel(5)).unwrap();
@@ -45,7 +46,8 @@ fn flushed(parts: &[&[u8]], window_log: u32, dictionary: &[u8]) -> Vec<Vec<u8>> 
     frames
 }
 
-/// Decodes with at most `step` input bytes and `capacity` output bytes per call.
+/// Decodes with at most `step` input bytes and `capacity` output bytes per call. Returns the
+/// content, and the largest number of bytes of memory after a call.
 fn decode(dictionary: Option<&Dictionary<'_>>, src: &[u8], step: usize, capacity: usize) -> (Vec<u8>, usize) {
     let (mut decoder, mut scratch) = (StreamDecoder::new(Options::default()), Scratch::new());
     let (mut out, mut read, mut frames, mut most) = (Vec::new(), 0, 0, 0);

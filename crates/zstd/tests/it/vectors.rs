@@ -104,8 +104,8 @@ fn empty_compressed_block_of_an_empty_frame_is_valid() {
     assert_eq!(made.bytes(), frame);
 }
 
-/// Earlier versions of libzstd refused these valid frames. They are in the list of its
-/// `doc/decompressor_errata.md`.
+/// Some versions of libzstd refuse these valid frames, which its `doc/decompressor_errata.md`
+/// lists.
 #[test]
 #[cfg_attr(miri, ignore = "libzstd is C")]
 fn frames_of_the_errata_of_libzstd_decode() {

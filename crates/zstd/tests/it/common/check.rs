@@ -5,9 +5,9 @@ use linerate_zstd::{Dictionary, Options, Scratch};
 use super::ours::{self, Pieces};
 use linerate_testkit::data::Noise;
 
-/// Content size in bytes above which the slow reference is not run, and total size of frame and
-/// content above which the frame is not decoded byte by byte.
+/// Largest number of bytes of content that all kernels decode. The reference kernels are slow.
 const SMALL: usize = 100_000;
+/// Largest number of bytes of frame and content together that are decoded byte by byte.
 const TINY: usize = 3_000;
 
 /// Reusable decoder state.

@@ -1,4 +1,4 @@
-//! All ways to call our decoder.
+//! Calls our decoders of frames and of streams.
 
 use linerate_zstd::{Dictionary, Error, Format, FrameDecoder, Kind, Options, Scratch, Status, StreamDecoder};
 
@@ -27,7 +27,7 @@ pub fn whole(
 
 /// Sizes of input pieces and of output capacity, call by call.
 pub enum Pieces {
-    /// Everything in one call.
+    /// All input in each call, with a capacity of 128 KiB.
     Whole,
     /// This number of input bytes, and this capacity, in each call.
     Each(usize, usize),
