@@ -35,7 +35,7 @@ pub enum Header {
     Skippable {
         /// Low four bits of the magic number.
         variant: u8,
-        /// Number of bytes after the header, which has 8.
+        /// Number of bytes after the header of 8 bytes.
         len: u32,
     },
 }

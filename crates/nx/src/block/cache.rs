@@ -26,7 +26,8 @@ impl CachedBlock {
         &self.bytes[..self.filled]
     }
 
-    /// Returns the first `len` bytes to decode into. Call [`BlockCache::reserve`] before.
+    /// Returns the first `len` bytes of the buffer, to decode into. Call [`BlockCache::reserve`]
+    /// before.
     pub(crate) fn buffer_mut(&mut self, len: usize) -> &mut [u8] {
         &mut self.bytes[..len]
     }
@@ -118,7 +119,7 @@ impl BlockCache {
         self.held.peek_mut(&self.newest).expect("a block was found or inserted before")
     }
 
-    /// Sets whether the newest block is evicted before all others.
+    /// Sets whether the newest block is finished. Finished blocks are evicted before others.
     pub(crate) fn set_finished(&mut self, finished: bool) {
         let class = if finished { Class::Finished } else { Class::Normal };
         self.held.touch(&self.newest, class);

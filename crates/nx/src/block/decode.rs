@@ -390,7 +390,7 @@ mod tests {
         for block in [frame(&text, true), frame(&text, false), open_frame(&text)] {
             for step in [1000, 4096, 1 << 17, 200_000, text.len()] {
                 let mut decoder = decoder(27).unwrap();
-                // The second round reuses the contexts.
+                // The second round reuses the decoder.
                 for _ in 0..2 {
                     decoder.begin_steps();
                     let (mut out, mut filled) = (vec![0; text.len()], 0);

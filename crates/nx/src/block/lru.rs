@@ -59,7 +59,8 @@ impl<K: Copy + Eq + Hash, V> Lru<K, V> {
         self.held.get(key).map(|held| &held.value)
     }
 
-    /// Returns a mutable value, and leaves its place in the order of eviction as it is.
+    /// Returns a mutable reference to a value, and leaves its place in the order of eviction as it
+    /// is.
     pub(crate) fn peek_mut(&mut self, key: &K) -> Option<&mut V> {
         self.held.get_mut(key).map(|held| &mut held.value)
     }

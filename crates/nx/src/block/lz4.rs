@@ -27,8 +27,8 @@ pub(crate) fn decompress_prefix(block: &[u8], out: &mut [u8]) -> Option<usize> {
         let literals = length(block, &mut at, token >> 4)?;
         let count = literals.min(out.len() - to);
         out[to..to + count].copy_from_slice(block.get(at..at + count)?);
-        // Lengths may be close to `usize::MAX` on 32-bit targets. If `literals` is more than
-        // `count`, the output is full.
+        // Adding `literals` could overflow on 32-bit targets. If it is more than `count`, the
+        // output is full.
         (at, to) = (at + count, to + count);
         // The last sequence of a block has no match.
         if to == out.len() || at == block.len() {

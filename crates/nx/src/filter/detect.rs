@@ -81,14 +81,15 @@ impl Shape {
 const DDS_HEADER: usize = 4 + 124;
 /// Length of the magic, `DDS_HEADER` and `DDS_HEADER_DXT10`, in bytes.
 const DDS_HEADER_DX10: usize = DDS_HEADER + 20;
-/// `DDS_PIXELFORMAT.dwFlags`.
+/// `DDS_PIXELFORMAT.dwFlags`: the fourCC is valid.
 const DDPF_FOURCC: u32 = 0x4;
 /// `DDS_HEADER.dwFlags`: the depth is valid.
 const DDSD_DEPTH: u32 = 0x80_0000;
-/// `DDS_HEADER.dwCaps2`: the texture is a cube map; the flags of its six faces.
+/// `DDS_HEADER.dwCaps2`: the texture is a cube map.
 const DDSCAPS2_CUBEMAP: u32 = 0x200;
+/// `DDS_HEADER.dwCaps2`: the flags of the six faces of a cube map.
 const DDSCAPS2_FACES: u32 = 0xfc00;
-/// `DDS_HEADER_DXT10.miscFlag`.
+/// `DDS_HEADER_DXT10.miscFlag`: the texture is a cube map.
 const MISC_TEXTURECUBE: u32 = 0x4;
 
 fn dds(head: &[u8]) -> Option<Texture> {

@@ -451,7 +451,7 @@ mod tests {
     struct Slow {
         slow: usize,
         begun: AtomicUsize,
-        /// Files started when the slow one was read.
+        /// Number of files that were begun before the slow one was read.
         meanwhile: AtomicUsize,
     }
 

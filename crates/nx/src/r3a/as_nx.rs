@@ -197,7 +197,7 @@ impl<S: ReadAt> AsNx<S> {
         }
     }
 
-    /// Returns the blocks with shown bytes in a range.
+    /// Returns the blocks that have bytes in a range of the generated archive.
     fn blocks_in(&self, start: u64, end: u64) -> Range<usize> {
         let first = self.blocks.partition_point(|block| block.offset + block.len <= start);
         first..self.blocks.partition_point(|block| block.offset < end).max(first)

@@ -38,8 +38,9 @@ pub struct Extracted {
 ///
 /// A file appears under its name when it is complete. Until then it has no name (`O_TMPFILE`), or a
 /// [temporary name](linerate_io::temporary_name) in the same folder if the system does not support
-/// that, the file is larger than a chunk, or it replaces another. Besides complete files, a killed
-/// run leaves only such temporary files, which the next extraction to the same folders removes.
+/// that, the file is larger than a chunk, or it replaces another. Besides folders and complete
+/// files, a killed run leaves only such temporary files, which the next extraction to the same
+/// folders removes.
 ///
 /// Runs of at least 16 KiB of zeros, in whole pages, become holes. If a file is replaced, the new
 /// file gets its owner and permissions, as far as the process may set them. Symbolic links below

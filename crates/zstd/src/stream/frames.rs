@@ -76,7 +76,7 @@ pub(crate) struct Frames<'a> {
     scratch: Scratch,
     dictionary: AnyDictionary<'a>,
     on_skippable: Option<SkippableHandler<'a>>,
-    /// Whether the last call left output in the decoder.
+    /// Whether the last call of [`decode`](Self::decode) left output in the decoder.
     has_output: bool,
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct ContentReader<'a> {
     pub(crate) frames: Frames<'a>,
     /// Whether the content ends with the first frame.
     pub(crate) single_frame: bool,
-    /// Whether the only frame has ended.
+    /// Whether the content has ended with the first frame.
     is_done: bool,
 }
 
