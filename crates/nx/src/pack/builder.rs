@@ -314,11 +314,13 @@ impl Builder {
     /// archive, and hold it until `write` returns.
     ///
     /// # Errors
-    /// Returns `Read` if a file cannot be read or has changed since it was added; `Corrupt` if an
-    /// entry of an existing archive is damaged; `Write` if the archive cannot be written, the
-    /// target is a folder or exists and may not be [replaced](Self::replace), or the work is
-    /// cancelled; `BadArgument` if the target is a device, a FIFO or another special file; `Limit`
-    /// if memory runs out or the format cannot hold that many files, blocks or bytes of paths.
+    /// Returns `Read` if a file cannot be read or has changed since it was added; `Corrupt` or
+    /// `Unsupported` if an entry of an existing archive cannot be decoded; `Write` if the archive
+    /// cannot be written, the target is a folder or exists and may not be
+    /// [replaced](Self::replace), or the work is cancelled; `BadArgument` if the target is a
+    /// device, a FIFO or another special file, or if a path or target in the
+    /// [metadata](Self::metadata) is invalid; `Limit` if memory runs out or the format cannot hold
+    /// that many files, blocks or bytes of paths.
     ///
     /// After an error the target is unchanged, unless the error is that of the last step: if a file
     /// was replaced, that step flushes the new archive's name to the disk.

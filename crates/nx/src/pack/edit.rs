@@ -222,8 +222,8 @@ impl Builder {
     }
 
     /// Starts from the files of several archives. Blocks are reused from archives with the options'
-    /// chunk size. Equal files of different archives are stored once. A file and a folder of the
-    /// same path clash like two files.
+    /// chunk size. Equal files of different archives are stored once, unless solid blocks that hold
+    /// them are copied for other files. A file and a folder of the same path clash like two files.
     ///
     /// # Errors
     /// Returns the errors of [`new`](Self::new) and [`add_archive`](Self::add_archive). With

@@ -83,6 +83,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     /// # Errors
     ///
     /// Returns [`Kind::Corrupt`] if a block is damaged or the content does not match its hash;
+    /// [`Kind::Unsupported`] if a block has an unknown filter or, in R3A, an unsupported codec;
     /// [`Kind::Limit`] if the file, a block or a zstd window is larger than the limits, or memory
     /// runs out; and [`Kind::Read`] if the source cannot be read. The offset is in the archive: in
     /// or at the block or the entry.
@@ -225,8 +226,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     }
 
     /// Decodes a damaged block up to the end of a piece, since damage after the piece does not
-    /// matter. Returns `error` if no hash will check the result, if nothing follows the piece, or
-    /// if this fails, too.
+    /// matter. Returns `error` if it is no damage, if no hash will check the result, if nothing
+    /// follows the piece, or if this fails, too.
     fn recover(&mut self, piece: &Piece, error: Error) -> Result<()> {
         let content = self.archive.layout().content(piece.block);
         let verify = self.verify && self.archive.has_hashes();

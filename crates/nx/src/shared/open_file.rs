@@ -139,7 +139,7 @@ impl<S: ReadAt + 'static> OpenFile<S> {
         self.is_loaded() || self.block_at(self.position).is_some_and(is_cached)
     }
 
-    /// Whether the window contains the position.
+    /// Whether the window contains the position, or the position is at or beyond the end.
     fn is_loaded(&self) -> bool {
         self.position >= self.size || self.at_position().is_some()
     }

@@ -78,7 +78,8 @@ pub(crate) fn tree(seed: u64, count: usize, options: &PackOptions) -> Vec<TreeFi
     files
 }
 
-/// Returns the same bytes, a run of whole chunks of them, or the bytes with one bit changed.
+/// Returns all but the first chunk of the bytes, the first chunk, the bytes with one bit changed,
+/// or the same bytes.
 fn derived(bytes: &[u8], how: usize, chunk: usize) -> Vec<u8> {
     match how {
         0 if bytes.len() > chunk => bytes[chunk..].to_vec(),
