@@ -210,7 +210,8 @@ impl StreamDecoder {
         }
     }
 
-    /// Resets to the beginning of a frame, and keeps the options and the memory.
+    /// Resets to the beginning of a frame, and keeps the options and the memory of the window and
+    /// the tables.
     pub fn reset(&mut self) {
         let (tables, window) = (self.tables.take(), core::mem::replace(&mut self.window, Window::new()));
         let (keeps_partial_block, mut partial_block) =

@@ -12,9 +12,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The kernel's page cache keeps what was read. Other reads go through the [cache of decoded
-//! blocks](crate::shared::SharedCache). All files belong to the user who mounts. Times, modes and
-//! links come from [`MountOptions::metadata`].
+//! The kernel's page cache keeps what was read. Other reads of compressed blocks go through the
+//! [cache of decoded blocks](crate::shared::SharedCache). All files belong to the user who mounts.
+//! Times, modes and links come from [`MountOptions::metadata`].
 //!
 //! Mounting needs `/dev/fuse`, and either root's rights or the program `fusermount3`. It does not
 //! need libfuse.

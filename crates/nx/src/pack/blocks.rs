@@ -67,7 +67,7 @@ struct Worker {
 struct WriteState {
     /// The number of the next block to encode.
     next: usize,
-    /// The offset in the archive of the next block to write, in bytes.
+    /// The offset in the archive of the next block to place, in bytes.
     offset: u64,
     /// Encoded blocks that wait for an earlier block.
     waiting: BTreeMap<usize, EncodedBlock>,
@@ -185,7 +185,8 @@ impl Shared<'_> {
         }
     }
 
-    /// Takes the next block and a buffer; waits while the window is full.
+    /// Takes the next block and a buffer; waits while the window is full. `None` if no block is
+    /// left or the work is stopped.
     fn take(&self) -> Option<(usize, Vec<u8>)> {
         let mut state = self.lock();
         loop {
@@ -237,7 +238,8 @@ impl Shared<'_> {
         Ok(EncodedBlock { data: output, codec, filtered: false, uncounted, hashes })
     }
 
-    /// Counts bytes of a block that is being encoded.
+    /// Counts bytes of a block that is being encoded, and reports them. Fails if the work is
+    /// cancelled.
     fn count(&self, bytes: u64) -> PackResult<()> {
         self.job.options.cancel.check()?;
         let mut state = self.lock();

@@ -36,15 +36,16 @@ pub struct Summary {
     pub bytes: u64,
     /// Number of blocks.
     pub blocks: u64,
-    /// Files that are not stored because another file, or a run of its chunks, has the same bytes.
+    /// Number of files that are not stored because another file, or a run of its chunks, has the
+    /// same bytes.
     pub shared_files: u64,
     /// Bytes of those files.
     pub shared_bytes: u64,
-    /// Blocks that are stored uncompressed: because they do not shrink, by their coding, or as in
-    /// the archive they are copied from. 0 for a dry run.
+    /// Number of blocks that are stored uncompressed: because they do not shrink, by their coding,
+    /// or as in the archive they are copied from. 0 for a dry run.
     pub stored_blocks: u64,
-    /// Blocks that are filtered. If there are any, only this crate reads the archive. 0 for a dry
-    /// run.
+    /// Number of blocks that are filtered. If there are any, only this crate reads the archive. 0
+    /// for a dry run.
     pub filtered_blocks: u64,
     /// Size of the archive in bytes. 0 for a dry run.
     pub archive_bytes: u64,

@@ -224,7 +224,8 @@ impl Encoder {
     }
 
     /// Whether a large block is incompressible: slices from all over it hardly shrink, neither
-    /// short slices at level 1 nor longer slices at level 9.
+    /// short slices at level 1 nor longer slices at level 9. Returns false for fast codings and for
+    /// blocks below [`MIN_PROBED`], which are not probed.
     fn is_incompressible(&mut self, coding: Coding, input: &[u8]) -> PackResult<bool> {
         let slow = match coding {
             Coding::Copy => false,

@@ -26,7 +26,7 @@ enum Source {
     /// The file clashes with the one whose name is in the second field. The first field is the
     /// message.
     Clash(&'static str, PathBuf),
-    /// An error of reading an existing archive, or of encoding a header.
+    /// An error of an engine, such as of reading an existing archive or of encoding a header.
     Engine(Error),
     /// A system error, of kind `Read` or `Write`.
     Io(Kind, io::Error),

@@ -150,8 +150,8 @@ impl BlockFilter {
     /// take fewer pages and be 1 % smaller. If decoding time counts, it must not take more than 1/3
     /// longer to decode.
     ///
-    /// The filter of each texture is chosen by compressing a sample. The choice depends on the
-    /// content and the options alone.
+    /// If several filters are allowed, that of each texture is chosen by compressing a sample. The
+    /// choice depends on the content and the options alone.
     pub(super) fn encode(
         &mut self,
         encoder: &mut Encoder,

@@ -38,10 +38,10 @@ impl Head {
     ///
     /// # Errors
     ///
-    /// Returns [`Kind::Truncated`] if `bytes` end before the pages or the frame of the pool do;
-    /// [`Kind::Corrupt`] if a field, a table or a segment does not fit or is damaged, the pool does
-    /// not have exactly one path for each file, or a flexible form has two valid interpretations
-    /// that differ, both with files or a pool, or both without;
+    /// Returns [`Kind::Truncated`] if `bytes` end before the pages do, or the pool within its
+    /// frame; [`Kind::Corrupt`] if a field, a table or a segment does not fit or is damaged, the
+    /// pool does not have exactly one path for each file, or a flexible form has two valid
+    /// interpretations that differ, both with files or a pool, or both without;
     /// [`Kind::Unsupported`] for another version of the archive or of a segment, and for chunks
     /// above 512 MiB; [`Kind::Limit`] if a limit is exceeded or memory runs out;
     /// [`Kind::BadArgument`] if [`Limits::window_log`] is too large. Offsets are in the archive.

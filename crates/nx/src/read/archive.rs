@@ -317,8 +317,8 @@ impl<S: ReadAt> Archive<S> {
         Some(File { index: index as u32, path, entry, header, origin, hashed: self.hashed })
     }
 
-    /// Returns all files in the order of the archive. In an archive written by this crate that is
-    /// the order of blocks, empty files last.
+    /// Returns all files in the order of the archive. This crate writes archives in the order of
+    /// blocks, empty files last.
     pub fn files(&self) -> impl DoubleEndedIterator<Item = File<'_>> + ExactSizeIterator + FusedIterator {
         (0..self.len()).map(|i| self.get(i).expect("every entry has a path: both were checked on opening"))
     }

@@ -131,10 +131,10 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the folder cannot be created, the disk has too little space (not checked
-    /// with [`Existing::Replace`]), the files exceed the limits of the archive, or zstd does not
-    /// support [`Limits::window_log`](crate::Limits::window_log). Errors of single files are in
-    /// [`Extracted::failures`]; the other files are extracted.
+    /// Returns an error if the folder cannot be created or examined, the disk has too little space
+    /// (not checked with [`Existing::Replace`]), the files exceed the limits of the archive, or
+    /// zstd does not support [`Limits::window_log`](crate::Limits::window_log). Errors of single
+    /// files are in [`Extracted::failures`]; the other files are extracted.
     pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Extracted, PathError> {
         let folder = folder.as_ref();
         let target = |error: FileError| PathError::new(&folder.to_string_lossy(), error);
@@ -204,7 +204,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
 }
 
 /// Returns the files whose name an earlier file has. `folds` says whether the file system ignores
-/// case.
+/// case or Unicode normalization.
 fn colliding(groups: &[Vec<usize>], folds: bool, paths: &[String]) -> HashSet<usize> {
     let mut colliding = HashSet::new();
     for group in groups {

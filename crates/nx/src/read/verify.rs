@@ -91,7 +91,7 @@ pub struct Compared {
     pub same: u64,
     /// Paths in the archive that are missing in the folder.
     pub missing: Vec<String>,
-    /// Paths with another size or content.
+    /// Paths with another size or content, or without a file that can be opened, such as links.
     pub different: Vec<String>,
     /// Files of the folder that are not in the archive. Includes links, unless there is
     /// [metadata](Verifier::metadata) to compare them with.

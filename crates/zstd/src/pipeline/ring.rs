@@ -202,6 +202,7 @@ impl Ring {
     }
 
     /// Takes the oldest part when it is decoded. Until then, decodes other blocks, or that one.
+    /// `None` if there are no parts.
     pub(super) fn pop(&mut self) -> Option<Part> {
         loop {
             let mut state = lock(&self.shared.state);
