@@ -28,8 +28,8 @@ pub(crate) struct Job<'a, 'b> {
     /// Largest number of bytes that the block may regenerate.
     pub(crate) max: usize,
     pub(crate) prefetch: Option<&'a mut PrefetchQueue>,
-    /// Whether sequences are decoded ahead of their execution, so that their sources can be
-    /// prefetched.
+    /// Whether sequences are decoded ahead of their execution, so that the sources of their matches
+    /// can be prefetched.
     pub(crate) two_phase: bool,
     pub(crate) out: &'a mut Output<'b>,
 }

@@ -81,7 +81,7 @@ impl Output<'_> {
             self.buf[self.at..self.at + count].copy_from_slice(&piece[from..from + count]);
             self.at += count;
         }
-        // The copies overlap: the source doubles with each step.
+        // If the match overlaps its output, the source doubles with each step.
         let from = self.at - offset.min(self.at);
         while self.at < end {
             let count = (self.at - from).min(end - self.at);

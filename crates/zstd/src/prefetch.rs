@@ -47,7 +47,8 @@ impl PrefetchQueue {
         self.ranges[..self.len].iter().map(|(at, end)| (end - at).div_ceil(CACHE_LINE)).sum()
     }
 
-    /// Chooses the rate at which the lines last for about `iterations` loop iterations.
+    /// Chooses the lowest rate that prefetches all lines in `iterations` loop iterations, or the
+    /// highest rate if none does.
     pub(crate) fn spread_over(&mut self, iterations: usize) {
         self.rate = match self.lines().div_ceil(iterations.max(1)) {
             rate @ 0..=2 => rate as u32,

@@ -10,7 +10,7 @@ use crate::frame_tables::{FrameTables, HuffmanTableBuffer};
 use crate::kernel::huffman::Pairs;
 use crate::kernel_set::KernelSet;
 
-/// Number of bytes after their source and destination that wild copies may touch.
+/// Number of bytes after the data in a buffer, where wild copies may read and write.
 pub(crate) const SLACK: usize = 64;
 
 /// Working memory of one thread, for any number of decoders used one after another. It takes at

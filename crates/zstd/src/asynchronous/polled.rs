@@ -1,8 +1,8 @@
 //! Implements the traits that tokio and `futures-io` have in common, once for both.
 
-/// Implements a decoder's traits for one crate. The crates use the same names, except for the end
-/// of a writer: `poll_close` or `poll_shutdown`. The calling module imports `AsyncBufRead`,
-/// `AsyncRead` and `AsyncWrite` from its crate.
+/// Implements the decoders' traits for one crate, except `AsyncRead`, whose buffers differ. The
+/// crates use the same names, except for the end of a writer: `poll_close` or `poll_shutdown`. The
+/// calling module imports `AsyncBufRead` and `AsyncWrite` from its crate.
 macro_rules! impl_polled {
     ($poll_close:ident) => {
         /// A reader or writer with the context that polls it.

@@ -15,7 +15,7 @@ const _: () = assert!(MAX_TABLES <= 9 << 10);
 
 /// Fixed-size description of a digested dictionary. An index over many dictionaries keeps these 24
 /// bytes for each, and [`Dictionary::view`](crate::Dictionary::view) recreates the dictionary from
-/// them.
+/// them and its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest {
     pub(super) id: u32,

@@ -30,8 +30,9 @@ impl ExpandedHuffman {
     /// Builds the table of the dictionary with this digest and these compact tables.
     ///
     /// # Errors
-    /// Returns [`Kind::Corrupt`] if the tables are invalid or the dictionary has none; the buffer
-    /// has no table then.
+    /// Returns [`Kind::Corrupt`] if the Huffman tree in the tables is invalid or the dictionary has
+    /// none; the buffer has no table then. The symbols of the tree and the other tables are not
+    /// checked.
     pub fn expand(&mut self, digest: &Digest, compact: &[u8]) -> Result<()> {
         self.log = 0;
         let tree = compact.first_chunk::<{ CanonicalTree::LEN }>().filter(|_| digest.is_trained());

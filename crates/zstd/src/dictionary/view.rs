@@ -26,8 +26,8 @@ enum Region<'a> {
 /// A digested dictionary.
 ///
 /// A trained dictionary has at most 9 KiB of tables beside its content; a raw content dictionary
-/// has none. The tables precede the content and do not depend on their address. You can therefore
-/// move a region, or keep many in an arena.
+/// has none. In a region that has both, the tables precede the content. They do not depend on their
+/// address, so you can move a region, or keep many in an arena.
 pub struct Dictionary<'a> {
     digest: Digest,
     region: Region<'a>,

@@ -66,11 +66,12 @@ pub(crate) struct NormalizedCounts<const N: usize> {
     pub(crate) log: u32,
 }
 
-/// Bit position of a cell's number while its table is built. The number is below 1024, and codes,
-/// beneath it, are below 64.
+/// Bit position of a cell's number while its table is built. The number is the probability of the
+/// cell's symbol (1 for -1) plus the index of the cell among those of the symbol. It is below 1024,
+/// and codes, beneath it, are below 64.
 const NUMBER: u32 = 22;
 
-/// Computes the multiplicative inverse of an odd number modulo a power of two (Newton's iteration).
+/// Computes the multiplicative inverse of an odd number modulo 2^12 (Newton's iteration).
 fn inverse(odd: usize) -> usize {
     // Each step doubles the correct low bits; the number itself has three.
     let next = |guess: usize| guess.wrapping_mul(2usize.wrapping_sub(odd.wrapping_mul(guess)));
@@ -247,8 +248,7 @@ impl<const N: usize> NormalizedCounts<N> {
                 }
             }
         }
-        // This serial loop stores the index of each cell among those of its symbol; `finish`
-        // computes the rest, vectorized.
+        // This serial loop stores the number of each cell; `finish` computes the rest, vectorized.
         let mut position = 0;
         for place in &mut cells[..size] {
             let symbol = runs[position & (MAX_CELLS - 1)];

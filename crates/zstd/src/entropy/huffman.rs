@@ -13,7 +13,7 @@ use super::fse::{self, NormalizedCounts};
 
 /// The longest code, in bits.
 pub(crate) const MAX_LOG: u32 = 11;
-/// Cells of the largest table.
+/// Number of cells of the largest table.
 pub(crate) const MAX_CELLS: usize = 1 << MAX_LOG;
 /// Accuracy_Log limit of the FSE table of weights.
 const WEIGHTS_LOG: u32 = 6;
@@ -95,8 +95,8 @@ impl Weights {
             return Err(Error::corrupt("the weights of a Huffman tree end in their first states"));
         }
         self.len = 0;
-        // Decode eight weights at a time while there is room for them and bits last. Each takes at
-        // most six bits.
+        // Decode eight weights at a time while there is room for them and enough bits are left.
+        // Each takes at most six bits.
         const ROUND: usize = 8;
         while input.left() >= (ROUND as isize) * WEIGHTS_LOG as isize && self.len + ROUND + 2 <= MAX_DESCRIBED
         {
@@ -373,7 +373,7 @@ pub(crate) struct FourStreams<'a> {
 }
 
 impl<'a> FourStreams<'a> {
-    /// Splits by the jump table at the beginning of `src` (RFC 8878, section 3.1.1.3.1.6).
+    /// Splits `src` by the jump table at its beginning (RFC 8878, section 3.1.1.3.1.6).
     pub(crate) fn split(src: &'a [u8], count: usize) -> Result<Self> {
         let Some((sizes, rest)) = src.split_at_checked(6) else { return Err(LITERALS_CUT_OFF) };
         if count < 6 {

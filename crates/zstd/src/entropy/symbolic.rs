@@ -1,5 +1,5 @@
-//! Symbolic repeat offsets. A block that is decoded before its predecessor does not know its repeat
-//! offsets. A symbolic offset is one of these three repeat offsets, minus a number.
+//! Symbolic repeat offsets. The repeat offsets before a block are not known if it is decoded before
+//! its predecessor. A symbolic offset is one of these three, minus a number.
 
 use super::tables::RepeatOffsets;
 

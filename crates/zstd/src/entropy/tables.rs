@@ -131,8 +131,8 @@ pub(crate) struct RepeatOffsets(pub(crate) [u32; 3]);
 impl RepeatOffsets {
     pub(crate) const INITIAL: RepeatOffsets = RepeatOffsets([1, 4, 8]);
 
-    /// Resolves an offset value to an offset, and updates the history. `literals` is the literal
-    /// length of the sequence. Returns 0 if the offset is invalid.
+    /// Resolves an offset value to an offset, and updates the repeat offsets. `literals` is the
+    /// literal length of the sequence. Returns 0 if the offset is invalid.
     #[inline(always)]
     pub(crate) fn resolve(&mut self, value: u32, literals: u32) -> u32 {
         let [a, b, c] = self.0;

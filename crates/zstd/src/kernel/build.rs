@@ -1,4 +1,5 @@
-//! Builds tables, compiled per tier. The bodies are safe, and the same for all tiers.
+//! Builds tables, compiled per tier. The bodies differ only in the operations of [`Isa`] that they
+//! call.
 
 use linerate_core::Result;
 

@@ -1,8 +1,8 @@
-//! Compiles each hot loop once per CPU tier and picks one at run time.
+//! Compiles each hot loop once per [`Isa`], and picks an instance at run time.
 //!
-//! A loop is one generic body over [`Isa`], `#[inline(always)]`. Each tier has one function that
-//! carries the tier's target features and instantiates the body. The compiler therefore uses BMI2
-//! shifts and masks throughout the AVX2 instance, although the body never mentions them.
+//! A loop is one generic body over [`Isa`], `#[inline(always)]`. Each [`Isa`] has one function that
+//! carries its target features and instantiates the body. The compiler therefore uses BMI2 shifts
+//! and masks throughout the AVX2 instance, although the body never mentions them.
 
 use linerate_core::Tier;
 
@@ -11,7 +11,7 @@ use super::avx2::Avx2;
 use super::isa::Isa;
 use super::scalar::Scalar;
 
-/// A loop compiled once per tier.
+/// A loop compiled once per [`Isa`].
 pub(crate) trait Kernel {
     type Output;
     /// # Safety
@@ -19,7 +19,7 @@ pub(crate) trait Kernel {
     unsafe fn run<I: Isa>(self) -> Self::Output;
 }
 
-/// Runs `kernel` as compiled for `tier`, which must have been detected. AVX-512 does not speed up
+/// Runs `kernel` as compiled for `tier`, which the CPU must support. AVX-512 does not speed up
 /// loops of shifts and short copies, so its tier runs the AVX2 instance.
 #[inline]
 pub(crate) fn dispatch<K: Kernel>(tier: Tier, kernel: K) -> K::Output {
@@ -32,7 +32,7 @@ pub(crate) fn dispatch<K: Kernel>(tier: Tier, kernel: K) -> K::Output {
             unsafe { kernel.run::<Avx2>() }
         }
         if tier >= Tier::Avx2 {
-            // SAFETY: `Scratch` holds only tiers that were detected.
+            // SAFETY: a `KernelSet` holds only tiers that the CPU supports.
             return unsafe { avx2(kernel) };
         }
     }

@@ -1,5 +1,5 @@
-//! Huffman decoding: a single stream, or four interleaved streams, optionally with two symbols per
-//! lookup.
+//! Huffman decoding: a single stream, or four interleaved streams, these optionally with two
+//! symbols per lookup.
 //!
 //! Callers guarantee valid tables and 7 readable bytes before each stream.
 
@@ -11,8 +11,8 @@ use super::isa::{Isa, read64};
 use crate::entropy::huffman::{self, FourStreams, HuffmanTable};
 use crate::kernel_set::KernelSet;
 
-/// Number of symbols per stream between two loads. Five codes of 11 bits are 55 bits, and a load
-/// whose lowest bit is a marker has at least 55.
+/// Number of table lookups per stream between two loads. Five take at most 11 bits each, 55 in all,
+/// and a load whose lowest bit is a marker has at least 55.
 const ROUND: usize = 5;
 /// Largest number of bytes that a round consumes of a stream.
 const ROUND_BYTES: isize = 7;
@@ -133,7 +133,8 @@ pub(crate) fn decode_interleaved(
 fn build_pairs(table: HuffmanTable<'_>, pairs: &mut Pairs) {
     let mut at = 0;
     while at < table.cells.len() {
-        // These cells begin with the same code. The bits after it index the whole table again.
+        // The indices of the next `run` cells begin with the same code. The bits after it index the
+        // whole table again.
         let first = table.cells[at];
         let (symbol, bits) = (u32::from(first >> 8), u32::from(first & 0xff));
         let run = (table.cells.len() >> bits).min(table.cells.len() - at);

@@ -2,9 +2,9 @@
 //!
 //! Each iteration of the execution checks three conditions that nearly always hold: the literals
 //! suffice, the output of the sequence ends at least [`SLACK`] bytes before the end of the buffer,
-//! and the match source is in one segment of history. It then copies 16 or 32 bytes at a time, and
-//! may touch as many bytes after them (wild copies). If the output or the source is too close to an
-//! end, it copies exactly ([`execute_exact`]).
+//! and the match source is in the output or in one segment of history. It then copies 16 or 32
+//! bytes at a time, and may touch up to [`SLACK`] bytes after them (wild copies). If the output or
+//! the source is too close to an end, it copies exactly ([`execute_exact`]).
 //!
 //! Callers guarantee valid tables, 7 readable bytes before the bitstream, and [`SLACK`] bytes after
 //! the literals.
@@ -53,7 +53,7 @@ pub(super) const BATCH: usize = 32;
 /// the lines to arrive, and no more lines in flight than a CPU supports.
 const BATCHES_AHEAD: usize = 2;
 
-/// A sequence with its resolved offset.
+/// A sequence with its offset, which is symbolic if it depends on unknown repeat offsets.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Sequence {
     literals: u32,
@@ -124,8 +124,8 @@ pub(super) struct SequenceReader<'a> {
 
 impl<'a> SequenceReader<'a> {
     /// # Safety
-    /// `stream` is where `bits` begins, seven bytes before it are readable, and the tables are
-    /// valid.
+    /// `stream` is where `bits` begins, seven bytes before it are readable, the tables are valid,
+    /// and the CPU supports the tier of `I`.
     #[inline(always)]
     pub(super) unsafe fn new<I: Isa>(
         [ll, of, ml]: [FseTable<'a>; 3],

@@ -26,7 +26,7 @@ pub(crate) struct CodedSequences<'a> {
     /// The input that contains `bits`.
     pub(crate) whole: &'a [u8],
     pub(crate) bits: &'a [u8],
-    /// Memory for the sequences of the block, at least 1.
+    /// Memory for exactly the sequences of the block, at least 1.
     pub(crate) sequences: &'a mut [Sequence],
 }
 

@@ -16,8 +16,8 @@
 //! }
 //! ```
 //!
-//! The functions with types of the `zstd_safe` crate in their signatures are missing:
-//! `with_context`, `set_parameter`, `raw` and `zio`. Errors are `io::Error`s whose source is an
+//! The functions and modules with types of the `zstd_safe` crate are missing: `with_context`,
+//! `set_parameter`, `raw` and `zio`. Errors of decoding are `io::Error`s whose source is an
 //! [`Error`](crate::Error).
 //!
 //! # Asynchronous readers and writers
