@@ -1,9 +1,9 @@
 //! Aligns the endpoints of BC7 blocks to bytes and decorrelates them, mode by mode.
 //!
 //! In BC7 blocks of modes 1, 3 and 6, endpoints have 6 or 7 bits per channel and are stored channel
-//! by channel, across byte boundaries. In an aligned block, each channel of an endpoint has a byte,
-//! the channels of an endpoint are next to each other, and the spare bits of these bytes hold the
-//! last channels. Red and blue are differences from green. Blocks of other modes are unchanged.
+//! by channel, across byte boundaries. In an aligned block, the channels of an endpoint are next to
+//! each other, each in a byte, except the last channels, which are in the spare bits of these
+//! bytes. Red and blue are differences from green. Blocks of other modes are unchanged.
 
 /// Aligns a block like `bc7_bits::align`, but by shifts of whole fields.
 pub(crate) fn align(block: u128) -> u128 {

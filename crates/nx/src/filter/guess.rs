@@ -84,7 +84,8 @@ fn has_alpha(sample: &[Block], offset: usize) -> bool {
 
 /// Whether these are blocks of BC7. Less than 2 % of the first bytes may give mode 0, mode 2 or a
 /// reserved mode, while more than 1/4 of the sixth bytes would. There must be at least 16 different
-/// first bytes, and the red and green of the endpoints of mode 6 must be near each other.
+/// first bytes, and both endpoints of a block of mode 6 must on average be near each other in red
+/// and in green.
 fn has_modes(sample: &[Block]) -> bool {
     let is_rare = |byte: u8| matches!(byte.trailing_zeros(), 0 | 2 | 8);
     let mut first_bytes = [false; 256];

@@ -309,8 +309,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns lengths around multiples of every block size, and of the bytes that a CPU tier
-    /// handles at once.
+    /// Returns lengths around multiples of every block size, and some that are more than any CPU
+    /// tier handles at once.
     fn lengths() -> impl Iterator<Item = usize> {
         (0..70).chain([127, 128, 129, 511, 512, 1000, 4096, 5000, 16_384 + 5, 70_000])
     }

@@ -1,4 +1,4 @@
-//! Compiles each loop for each CPU tier, and chooses one at run time.
+//! Compiles each loop for each CPU tier, and chooses an instance at run time.
 
 use linerate_core::Tier;
 

@@ -138,7 +138,7 @@ impl Metadata {
     ///
     /// Returns [`Kind::BadArgument`] for a folder or link whose path or target is empty or longer
     /// than 4095 bytes, or a path that is both a folder and a link, and [`Kind::Limit`] if the
-    /// content has 4 GiB or more or memory runs out.
+    /// content has 4 GiB or more or cannot be compressed.
     #[cfg(feature = "pack")]
     pub(crate) fn encode(&self, paths: &Paths<'_>) -> Result<Vec<u8>> {
         if self.is_empty() {

@@ -93,8 +93,8 @@ impl<'a> Restorer<'a> {
         self
     }
 
-    /// Restricts restoring to files that were written: `written` gets their paths in the archive.
-    /// Default: all files.
+    /// Restores the metadata of a file only if `written` returns true for its path in the archive.
+    /// Folders and links are always restored. Default: all files.
     pub fn written(mut self, written: impl Fn(&str) -> bool + 'a) -> Self {
         self.written = Some(Box::new(written));
         self

@@ -49,7 +49,7 @@ struct Search<'a> {
     pieces: &'a [Piece],
     unit: usize,
     workers: &'a Workers,
-    /// Maps each hash. Tests drop all bits to force collisions.
+    /// Maps each hash of a whole piece. Tests drop all bits to force collisions.
     weaken: fn(u64) -> u64,
 }
 

@@ -89,7 +89,7 @@ struct Copies {
 }
 
 impl Copies {
-    /// Blocks are copied whole. A block is encoded again if it has bytes of files other than
+    /// Blocks are copied whole. A block is encoded again if it has bytes that belong to no file of
     /// `kept`, since other programs rely on every byte belonging to a file, or if the source
     /// generates it.
     fn new<S: ReadAt>(archive: &Archive<S>, kept: &[File<'_>]) -> Copies {
@@ -256,8 +256,8 @@ impl Builder {
 
     /// Lists the clashes of archives to be merged, in ascending order of paths: files of the same
     /// path in different archives that differ in size or hash, and files whose path is a folder of
-    /// other files. If two files of one size have hashes of different kinds, or one has none, the
-    /// files are decoded to hash them.
+    /// other files. If two files of one size have hashes of different kinds, or one has none, one
+    /// of the files or both are decoded to hash them.
     ///
     /// # Errors
     /// Returns the errors of decoding a file, with its path, and `Limit` if the files of its
@@ -299,7 +299,7 @@ impl Builder {
     /// The last part of the result lists the chosen paths that cannot be packed.
     ///
     /// # Errors
-    /// Returns the errors of [`add_folder`](Self::add_folder) and
+    /// Returns the errors of [`new`](Self::new), [`add_folder`](Self::add_folder) and
     /// [`add_archive`](Self::add_archive), those of reading the archive and, with
     /// [`PackOptions::verify_existing`], `Corrupt` if a file that stays is damaged.
     pub fn update<'w, S: ReadAt + 'static>(

@@ -310,7 +310,7 @@ impl Planner<'_> {
     }
 }
 
-/// Fills blocks in order: a file that does not fit starts the next.
+/// Fills blocks in order: a file that does not fit starts the next block.
 fn in_order(items: &[Item], order: &[usize], limit: u64) -> Vec<Vec<usize>> {
     let (mut blocks, mut len) = (vec![Vec::new()], 0);
     for &file in order {

@@ -28,8 +28,8 @@ const WINDOW: usize = 16;
 const SAMPLING_RATE: u64 = 64;
 /// Expected maximum number of fingerprints of all files, which bounds memory to about 100 MiB.
 const MAX_FINGERPRINTS: u64 = 1 << 22;
-/// Maximum number of files that share a fingerprint. Fingerprints of more files say little and cost
-/// time.
+/// Maximum number of files that share a fingerprint. Fingerprints of more files are ignored: they
+/// say little and cost time.
 const MAX_FILES_PER_FINGERPRINT: usize = 256;
 /// Maximum number of dissimilar files that are tried for the remaining capacity of a block.
 const MAX_CANDIDATES: usize = 200;
