@@ -4,9 +4,9 @@
 //! The estimate depends on the frame alone, so that archives do not depend on the CPU that packs
 //! them.
 
-/// Picoseconds for each sequence, for each byte of compressed literals, and for each byte of
-/// content. They are fitted to the times in which `linerate-zstd` decodes textures on Zen 4, within
-/// 10 %.
+/// Picoseconds for each sequence, for each byte that compressed literals decompress to, and for
+/// each byte of content. They are fitted to the times in which `linerate-zstd` decodes textures on
+/// Zen 4, within 10 %.
 const SEQUENCE: u64 = 7800;
 const LITERAL: u64 = 750;
 const CONTENT: u64 = 145;
@@ -27,7 +27,8 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Counts over several frames. They were just written, so they are not checked for damage.
+    /// Reads the counts of one or more frames. The frames were just written, so they are not
+    /// checked for damage.
     pub(super) fn of_frames(mut frames: &[u8]) -> Counts {
         let mut all = Counts::default();
         while let Some(mut blocks) = after_frame_header(frames) {

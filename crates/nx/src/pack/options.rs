@@ -66,8 +66,8 @@ impl Coding {
 pub struct Zstd {
     /// The level, -5 to 22.
     pub level: i32,
-    /// zstd's `minMatch`, the length of the matches that it searches for, in bytes: 3 to 7, or 0
-    /// for the level's default. 4 makes textures smaller.
+    /// zstd's `minMatch`, the length of the shortest matches that it searches for, in bytes: 3 to
+    /// 7, or 0 for the level's default. 4 makes textures smaller.
     pub min_match: u32,
     /// Whether literals are entropy-coded; at negative levels they never are. If they are not,
     /// textures decode much faster and are a little larger.
@@ -89,8 +89,8 @@ pub struct PackOptions {
     /// Chunk size of large files in bytes: a power of two from 512 to 256 Mi. Default: 1 MiB.
     pub chunk: u64,
     /// Maximum size in bytes of a solid block, and of a file in it. It is one less than a power of
-    /// two, below `chunk` and at most 64 Mi - 1; 0 gives every file its own blocks. Default: 1 MiB
-    /// - 1.
+    /// two, below `chunk` and at most 64 Mi - 1; 0 gives every file its own blocks. Default:
+    /// 1 MiB - 1.
     pub solid_limit: u64,
     /// Coding of solid blocks. Default: zstd 16.
     pub solid: Coding,

@@ -21,9 +21,9 @@ const BATCH: u64 = 4 << 20;
 
 /// Sets the hash of every item from an existing archive, and verifies the items that need it.
 ///
-/// Only reused entries, if [`PackOptions::verify_existing`] is on, and entries without an XXH3-64
-/// are verified here, unless [`ExistingEntry::is_verified`] is set. Entries that are encoded again
-/// are compared with their hash at that point.
+/// Only reused and empty entries, if [`PackOptions::verify_existing`] is on, and entries without an
+/// XXH3-64 are verified here, unless [`ExistingEntry::is_verified`] is set. Entries that are
+/// encoded again are compared with their hash at that point.
 pub(super) fn existing(items: &mut [Item], options: &PackOptions) -> PackResult<()> {
     let batches = batches(items, options);
     options.cancel.begin(Stage::Comparing);
