@@ -277,8 +277,8 @@ fn content_beyond_the_limit_of_a_block_is_an_error() {
     assert_eq!(part.expect_err("the whole block is needed").kind, Kind::Limit);
 }
 
-/// Every golden with filtered blocks is truncated at every length, and has every bit of its tables
-/// and some bits of its data flipped.
+/// Three goldens with filtered blocks are truncated at every third length, and have every bit of
+/// their tables and of every eleventh byte of their data flipped.
 #[test]
 fn damaged_filtered_archive_is_an_error_or_gives_its_files() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/nx/vectors");

@@ -104,7 +104,7 @@ fn name_that_is_too_long_is_an_error_of_its_file_only() {
 fn enormous_path_is_an_error() {
     let enormous = "a/".repeat(8 << 20) + "a";
     let make = Make::new(11).block(COPY, b"A".to_vec());
-    // The compressed pool has a few hundred bytes for 16 MiB.
+    // The compressed pool has less than 2 KB for 16 MiB.
     let pool = linerate_nx::StringPool::encode([&*enormous]).unwrap();
     let bytes = make.file(&enormous, b"A", 0, 0).with(|make| make.pool = Some(pool)).bytes();
     assert!(bytes.len() <= 8192);

@@ -115,7 +115,8 @@ fn rejected_request_is_an_error_and_not_retried() {
         assert_fails(read(&server), kind, what);
         assert_eq!(server.requests(), 1, "{status}");
     }
-    // The answer names another host, but a signature is valid for one host only.
+    // A redirect is not followed: it may lead to another host, and a signature is valid for one
+    // host only.
     let server =
         Server::new(|_| Reply::status("307 Temporary Redirect").with("Location", Some("/elsewhere")));
     assert_fails(read(&server), Kind::Read, "another region");

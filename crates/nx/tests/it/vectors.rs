@@ -619,7 +619,7 @@ fn file_at_the_path_of_a_folder_is_an_error_of_that_file_only() {
 /// (e) Small archives that claim large contents are refused by the limits, and only by them.
 #[test]
 fn decompression_bomb_is_an_error() {
-    // A thousand files have the same 1 MiB of zeros, which is a block of 40 bytes.
+    // A thousand files have the same 1 MiB of zeros, which is a block of 41 bytes.
     let zeros = vec![0; 1 << 20];
     let block = frame(&zeros, Frame::Sized);
     assert!(block.len() < 50);
