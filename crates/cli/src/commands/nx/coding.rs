@@ -130,9 +130,10 @@ impl CodingArgs {
         options.solid = self.changed(options.solid, self.solid_algorithm, self.solidlevel, SOLID_LEVEL);
         options.chunked =
             self.changed(options.chunked, self.chunked_algorithm, self.chunkedlevel, CHUNKED_LEVEL);
-        if self.sets_algorithm() {
-            options.textures = None;
-        }
+        options.textures = match self.sets_algorithm() {
+            true => None,
+            false => options.textures.map(|coding| self.changed(coding, None, None, SOLID_LEVEL)),
+        };
         options.dictionaries |= self.dictionaries;
         options.filters = match self.filters.as_deref() {
             None => Filters::NONE,
@@ -180,7 +181,8 @@ impl CodingArgs {
         let shares = self.deduplicate_chunked.or(self.deduplicate_solid).is_some();
         let grouped = self.fit_search.or(self.group_similar).is_some() || self.dictionaries;
         let guesses = self.guess_textures.is_some();
-        !(self.preset.is_some() || sizes || shares || grouped || guesses || self.sets_algorithm())
+        let coded = self.sets_algorithm() || self.long;
+        !(self.preset.is_some() || sizes || shares || grouped || guesses || coded)
     }
 
     /// Checks that a format has what the options ask for.
@@ -199,12 +201,12 @@ impl CodingArgs {
         }
     }
 
-    /// Whether an option is given that sets the algorithm, the level or another parameter of zstd.
-    /// Such an option replaces the preset's own coding of textures.
+    /// Whether an option is given that sets the algorithm, the level, minMatch or the literals. Such
+    /// an option replaces the preset's own coding of textures; `--long` only adds to it.
     fn sets_algorithm(&self) -> bool {
         let algorithm = self.solid_algorithm.or(self.chunked_algorithm).is_some();
         let level = self.solidlevel.or(self.chunkedlevel).is_some();
-        algorithm || level || self.min_match.is_some() || self.raw_literals || self.long
+        algorithm || level || self.min_match.is_some() || self.raw_literals
     }
 
     /// Returns the coding `base` changed by the options. `algorithm` and `level` are those given
@@ -315,6 +317,22 @@ mod tests {
         assert!(options(&["--preset", "fast-load"]).unwrap().textures.is_some());
         assert!(options(&["--preset", "best"]).is_err());
         assert!(presets().contains("fast-load"));
+    }
+
+    #[test]
+    fn long_adds_long_matches_to_every_coding_of_the_preset() {
+        for preset in PRESETS {
+            let (plain, found) = (preset.options(), options(&["--preset", preset.name, "--long"]).unwrap());
+            let long = |coding| match coding {
+                Coding::Zstd(zstd) => Coding::Zstd(Zstd { long: true, ..zstd }),
+                other => other,
+            };
+            assert_eq!(found.solid, long(plain.solid), "{}", preset.name);
+            assert_eq!(found.chunked, long(plain.chunked), "{}", preset.name);
+            assert_eq!(found.textures, plain.textures.map(long), "{}", preset.name);
+        }
+        let line = Line::try_parse_from(["x", "--long"]).unwrap();
+        assert!(line.coding.is_given() && !line.coding.is_only_filters());
     }
 
     #[test]
