@@ -9,9 +9,9 @@ use crate::stream::frames::{AnyDictionary, Frames};
 use crate::stream::source::ContentReader;
 
 pin_project! {
-    /// Reads the content of the first frame of a buffered reader (`AsyncBufRead`), or of all frames
-    /// with [`multiple_members`](Self::multiple_members). The reader has preferably a buffer of 128
-    /// KiB or more.
+    /// Reads the content of a buffered reader (`AsyncBufRead`), preferably one with a buffer of 128
+    /// KiB or more. It skips skippable frames, and reads the first other frame, or all frames with
+    /// [`multiple_members`](Self::multiple_members).
     pub struct ZstdDecoder<R> {
         #[pin]
         pub(super) reader: R,
@@ -40,8 +40,8 @@ impl<R> ZstdDecoder<R> {
         ZstdDecoder { reader, content }
     }
 
-    /// Sets whether to decode all frames. By default, the decoder stops after the first, and the
-    /// rest of the input stays in the reader.
+    /// Sets whether to decode all frames. By default, the decoder stops after the first frame that
+    /// is not skippable, and the rest of the input stays in the reader.
     pub fn multiple_members(&mut self, enabled: bool) {
         self.content.single_frame = !enabled;
     }

@@ -121,6 +121,12 @@ impl<'a> Frames<'a> {
         Ok(progress)
     }
 
+    /// Returns whether the last call of [`decode`](Self::decode), which returned `progress`, ended a
+    /// frame with content, and not a skippable one.
+    pub(crate) fn has_ended_content(&self, progress: Progress) -> bool {
+        progress.status == Status::FrameEnd && self.decoder.skipped().is_none()
+    }
+
     /// Passes the part of a skippable frame that the last call of [`decode`](Self::decode) has
     /// consumed of `src` to the handler. The caller consumes the input before it returns an error.
     pub(crate) fn handle_skipped(&mut self, src: &[u8]) -> io::Result<()> {

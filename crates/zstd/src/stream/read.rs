@@ -113,7 +113,7 @@ impl<'a, R: BufRead> Decoder<'a, R> {
         Decoder { reader, content: ContentReader::new(frames) }
     }
 
-    /// Stops after the first frame. The bytes after it stay in the reader.
+    /// Stops after the first frame that is not skippable. The bytes after it stay in the reader.
     #[must_use]
     pub fn single_frame(mut self) -> Self {
         self.content.single_frame = true;

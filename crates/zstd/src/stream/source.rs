@@ -4,7 +4,6 @@ use std::io::{self, BufRead};
 use std::task::{Poll, ready};
 
 use super::frames::Frames;
-use crate::stream_decoder::Status;
 
 /// A reader with a buffer.
 pub(crate) trait Source {
@@ -32,7 +31,7 @@ impl<R: BufRead> Source for Blocking<'_, R> {
 /// Reads the content of frames.
 pub(crate) struct ContentReader<'a> {
     pub(crate) frames: Frames<'a>,
-    /// Whether the content ends with the first frame.
+    /// Whether the content ends with the first frame that is not skippable.
     pub(crate) single_frame: bool,
     /// Whether the content has ended with the first frame.
     is_done: bool,
@@ -55,7 +54,7 @@ impl<'a> ContentReader<'a> {
             let progress = self.frames.decode(input, buf)?;
             let handled = self.frames.handle_skipped(input);
             source.consume(progress.read);
-            self.is_done = self.single_frame && progress.status == Status::FrameEnd;
+            self.is_done = self.single_frame && self.frames.has_ended_content(progress);
             handled?;
             if progress.written > 0 {
                 return Poll::Ready(Ok(progress.written));
@@ -79,7 +78,7 @@ impl<'a> ContentReader<'a> {
             let progress = self.frames.decode(input, &mut [])?;
             let handled = self.frames.handle_skipped(input);
             reader.consume(progress.read);
-            self.is_done = self.single_frame && progress.status == Status::FrameEnd;
+            self.is_done = self.single_frame && self.frames.has_ended_content(progress);
             handled?;
         }
         Ok(())

@@ -271,6 +271,23 @@ fn bytes_after_the_first_frame_stay_in_the_reader() {
 }
 
 #[test]
+fn skippable_frames_before_the_first_frame_are_skipped() {
+    let content = mixed(3000);
+    let frame = compress(&content, &[], &[level(3)]);
+    let skippable = [&b"\x50\x2a\x4d\x18\x04\0\0\0skip"[..], b"\x5f\x2a\x4d\x18\0\0\0\0"].concat();
+    let file = [&skippable[..], &frame, b"rest"].concat();
+    for (read, piece) in READS.into_iter().flat_map(|read| [1, 3, 1 << 20].map(|piece| (read, piece))) {
+        let mut decoder = bufread::ZstdDecoder::new(Slow::new(&file, piece));
+        let (found, end) = read_all(read, &mut decoder, 100);
+        assert!(found == content && end.is_ok(), "pieces of {piece}: {end:?}");
+        assert_eq!(decoder.into_inner().rest, b"rest");
+        let mut decoder = bufread::ZstdDecoder::new(Slow::new(&skippable, piece));
+        let (found, end) = read_all(read, &mut decoder, 100);
+        assert!(found.is_empty() && end.is_ok(), "only skippable frames: {end:?}");
+    }
+}
+
+#[test]
 fn flushed_content_is_read_before_the_reader_is_polled_again() {
     let parts = [json_rows(1, 10), json_rows(2, 10)];
     let slices = parts.each_ref().map(|part| &part[..]);

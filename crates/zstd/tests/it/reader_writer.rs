@@ -131,8 +131,11 @@ fn bytes_after_a_single_frame_stay_in_the_reader() {
         assert_eq!(decoder.get_ref(), b"and what follows");
         assert_eq!(decoder.finish(), b"and what follows", "reads of {size} bytes");
     }
+    let file = [skippable(0, b"skipped"), file].concat();
     let mut decoder = read::Decoder::new(&file[..]).unwrap().single_frame();
-    decoder.read_to_end(&mut Vec::new()).unwrap();
+    let mut found = Vec::new();
+    decoder.read_to_end(&mut found).unwrap();
+    assert!(found == content);
     assert_eq!(decoder.into_inner().buffer(), b"and what follows");
 }
 
