@@ -146,6 +146,17 @@ fn decode_as<T: Element + Word>(header: &Info, stream: &[u8]) -> Result<Output> 
     Ok(Output { block, bytes })
 }
 
+/// Returns the segment and the number of channels, each 0 if it is not given. One or two values come
+/// from a user, four or five from a dataset that is copied.
+fn segment_and_channels(values: &[u32]) -> Result<(u32, u32)> {
+    match *values {
+        [] => Ok((0, 0)),
+        [segment] | [segment, _, _, _] => Ok((segment, 0)),
+        [segment, channels] | [segment, _, _, _, channels] => Ok((segment, channels)),
+        _ => Err(FilterError::Filter("give no value, the segment, or the segment and the channels")),
+    }
+}
+
 fn create(creation: &Creation) -> Result<()> {
     let datatype = creation.integer(&[2, 4], "only integers of 2 or 4 bytes can be encoded")?;
     let element = match (datatype.size, datatype.signed) {
@@ -156,15 +167,31 @@ fn create(creation: &Creation) -> Result<()> {
     };
     creation.comes_first(DELTARICE2_ID)?;
     let message = creation.filter(DELTARICE2_ID)?;
-    // One or two values come from a user, four or five from a dataset that is copied.
-    let (segment, channels) = match *message.values() {
-        [] => (0, 0),
-        [segment, channels] | [segment, _, _, _, channels, ..] => (segment, channels),
-        [segment, ..] => (segment, 0),
-    };
+    let (segment, channels) = segment_and_channels(message.values())?;
     let fits = |n| u32::try_from(n).map_err(|_| FilterError::Filter("a chunk of more than 2^32 - 1 samples"));
     let (samples, row) = (fits(creation.samples())?, fits(creation.row())?);
     settings(segment, channels, row)?;
     let values = [segment, u32::from(element.code()), row, samples, channels];
     creation.set_filter(DELTARICE2_ID, &message, if channels > 0 { &values } else { &values[..4] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_values_and_more_than_five_are_refused() {
+        for (values, found) in [
+            (&[][..], (0, 0)),
+            (&[7000], (7000, 0)),
+            (&[7000, 8], (7000, 8)),
+            (&[7000, 0, 8, 56_000], (7000, 0)),
+            (&[7000, 0, 8, 56_000, 8], (7000, 8)),
+        ] {
+            assert_eq!(segment_and_channels(values), Ok(found), "{values:?}");
+        }
+        for values in [&[7000, 0, 8][..], &[7000, 0, 8, 56_000, 8, 1]] {
+            assert!(segment_and_channels(values).is_err(), "{values:?}");
+        }
+    }
 }
