@@ -67,9 +67,11 @@ pub(crate) fn eligibility(
     if is_long_enough && is_compressible(content_type) { Eligibility::Content } else { Eligibility::Never }
 }
 
-/// The length of the content that `Content-Length` states; `None` if it is malformed or missing.
+/// The length of the content that `Content-Length` states; `None` if it is malformed or missing. The
+/// field has digits only (RFC 9110, section 8.6); `parse` alone would accept a sign.
 pub(crate) fn content_length(headers: &HeaderMap) -> Option<u64> {
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    let digits = headers.get(CONTENT_LENGTH)?.to_str().ok()?;
+    digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
 /// Whether `Cache-Control` has `no-transform` (RFC 9111, section 5.2.2.6).
@@ -178,7 +180,7 @@ mod tests {
 
     #[test]
     fn malformed_length_is_unknown() {
-        for (value, expected) in [("12", Some(12)), ("-1", None), ("x", None), ("", None)] {
+        for (value, expected) in [("12", Some(12)), ("+12", None), ("-1", None), ("x", None), ("", None)] {
             let mut headers = HeaderMap::new();
             headers.insert(CONTENT_LENGTH, HeaderValue::from_static(value));
             assert_eq!(content_length(&headers), expected);

@@ -84,7 +84,7 @@ pub(super) fn range_response(response: Response<Body>) -> Result<RangeResponse, 
 
 /// Makes the error of a response whose status is not the expected one.
 pub(super) fn status_error(status: StatusCode, headers: &HeaderMap) -> RequestError {
-    let after = headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.parse().ok());
+    let after = headers.get(RETRY_AFTER).and_then(|after| response::number(after.to_str().ok()?));
     RequestError::from_status(status.as_u16(), Duration::from_secs(after.unwrap_or(0)))
 }
 
@@ -187,6 +187,15 @@ mod tests {
         ] {
             let expected = pair.map(|pair| format!("Basic {}", base64(pair.as_bytes())));
             assert_eq!(split_credentials(url), (rest.to_owned(), expected), "{url}");
+        }
+    }
+
+    #[test]
+    fn pause_is_a_number_of_seconds_without_a_sign() {
+        for (value, seconds) in [("5", 5), ("+5", 0), ("-5", 0), ("Sat, 28 Nov 2026 20:49:01 GMT", 0)] {
+            let headers = HeaderMap::from_iter([(RETRY_AFTER, value.parse().expect("a header"))]);
+            let error = status_error(StatusCode::TOO_MANY_REQUESTS, &headers);
+            assert_eq!(error.retry_after, Some(Duration::from_secs(seconds)), "{value}");
         }
     }
 

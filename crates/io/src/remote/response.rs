@@ -77,7 +77,7 @@ pub(super) fn wanted(headers: &HeaderMap) -> u64 {
 }
 
 /// Parses digits only; `parse` alone would accept a sign.
-fn number(digits: &str) -> Option<u64> {
+pub(super) fn number(digits: &str) -> Option<u64> {
     digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
