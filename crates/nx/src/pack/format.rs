@@ -11,9 +11,10 @@ use super::content::Content;
 use super::error::{PackError, PackResult};
 use super::existing::engine_error;
 use super::filters::Filters;
-use super::options::PackOptions;
+use super::options::{Coding, PackOptions};
+use super::plan;
 use super::sink::Sink;
-use super::trained;
+use super::trained::{self, CodingOf};
 use crate::format::limits::Limits;
 use crate::metadata;
 use crate::r3a::{self, Extension, Tables};
@@ -58,7 +59,13 @@ impl Builder {
         let packed = temporary().map_err(writing)?;
         let mut summary = self.write_all(&packed).map_err(at_target)?;
         let recoded = self.options.dictionaries.then(temporary).transpose().map_err(writing)?;
-        summary.archive_bytes = convert(packed, &self.options, recoded, &file).map_err(at_target)?;
+        // Writing has sorted the items by name. Every file of the archive is one of them.
+        let coding_of = |path: &str| {
+            let found = self.items.binary_search_by(|item| item.name.as_str().cmp(path));
+            found.map_or(Coding::Copy, |at| plan::coding_of(&self.items[at], &self.options))
+        };
+        summary.archive_bytes =
+            convert(packed, &self.options, &coding_of, recoded, &file).map_err(at_target)?;
         self.close().map_err(at_target)?;
         file.commit().map_err(writing)?;
         Ok(summary)
@@ -78,11 +85,18 @@ impl Builder {
 
 /// Converts an Nx archive to R3A and returns its length in bytes. `recoded` is a temporary file for
 /// blocks with dictionaries; if `None`, there are no dictionaries.
-fn convert(packed: File, options: &PackOptions, recoded: Option<File>, out: &AtomicFile) -> PackResult<u64> {
+fn convert(
+    packed: File,
+    options: &PackOptions,
+    coding_of: &CodingOf<'_>,
+    recoded: Option<File>,
+    out: &AtomicFile,
+) -> PackResult<u64> {
     let packed = Archive::open_with(FileSource::new(packed).map_err(PackError::reading)?, Limits::none())?;
     let record = find(&packed)?
         .map(|(_, record)| Extension { id: metadata::EXTENSION, data: metadata::trimmed(&record).to_vec() });
-    let recoded = recoded.map(|file| trained::recode(&packed, options, file)).transpose()?.flatten();
+    let recoded =
+        recoded.map(|file| trained::recode(&packed, options, coding_of, file)).transpose()?.flatten();
     let mut out = BufWriter::with_capacity(1 << 20, Appending { sink: out, offset: 0 });
     let written = r3a::from_nx_with(&packed, recoded.as_ref(), Tables::Presets, record.as_slice(), &mut out)
         .map_err(engine_error)?;

@@ -210,7 +210,7 @@ impl Planner<'_> {
             self.plan.runs.push(file);
             return Ok(());
         }
-        let coding = item.file_options.coding.unwrap_or_else(|| self.options.coding_of(&item.name, false));
+        let coding = coding_of(item, self.options);
         let texture = textures::of_file(item, self.options)?;
         self.plan.places[file] = Place { block: self.plan.blocks.len(), offset: 0 };
         for (number, piece) in pieces_of(file, item.size, self.options.chunk).enumerate() {
@@ -231,7 +231,7 @@ impl Planner<'_> {
             .filter(wanted)
             .filter_map(|i| {
                 let existing = left_over(&self.items[i])?;
-                let coding = self.coding_of(i);
+                let coding = coding_of(&self.items[i], self.options);
                 Some((coding, existing.number, existing.archive.place(existing.entry), i))
             })
             .collect();
@@ -244,12 +244,6 @@ impl Planner<'_> {
         }
     }
 
-    /// Returns the coding of a file in a solid block.
-    fn coding_of(&self, i: usize) -> Coding {
-        let item = &self.items[i];
-        item.file_options.coding.unwrap_or_else(|| self.options.coding_of(&item.name, true))
-    }
-
     fn place_solid(&mut self) -> PackResult<()> {
         let is_new = |item: &Item| reused(item).is_none() && left_over(item).is_none();
         let wanted = |&i: &usize| self.is_placed(i) && self.is_solid(i) && is_new(&self.items[i]);
@@ -257,7 +251,7 @@ impl Planner<'_> {
             .filter(wanted)
             .map(|i| {
                 let item = &self.items[i];
-                (self.coding_of(i), extension(&item.name).to_lowercase(), Reverse(item.size), i)
+                (coding_of(item, self.options), extension(&item.name).to_lowercase(), Reverse(item.size), i)
             })
             .collect();
         files.sort_unstable();
@@ -327,6 +321,12 @@ fn in_order(items: &[Item], order: &[usize], limit: u64) -> Vec<Vec<usize>> {
 /// Whether the file goes into a solid block.
 fn is_solid(item: &Item, options: &PackOptions) -> bool {
     item.size <= options.solid_limit && !item.file_options.alone
+}
+
+/// Returns the coding of the blocks of the file.
+pub(super) fn coding_of(item: &Item, options: &PackOptions) -> Coding {
+    let by_name = || options.coding_of(&item.name, is_solid(item, options));
+    item.file_options.coding.unwrap_or_else(by_name)
 }
 
 /// Returns the existing entry of the item, if its blocks are reused.

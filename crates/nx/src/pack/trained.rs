@@ -38,25 +38,29 @@ const HEADER_LEVEL: i32 = 16;
 /// without it.
 const MAGIC: usize = 4;
 
-/// Blocks that may share a dictionary, because files of the same extension have the most bytes in
-/// each. Also has their zstd parameters.
+/// Blocks that may share a dictionary, because files of the same extension and coding have the most
+/// bytes in each. Also has their zstd parameters.
 struct Group {
     zstd: Zstd,
     blocks: Vec<usize>,
 }
+
+/// Returns the coding of the blocks of the file at a path.
+pub(super) type CodingOf<'a> = dyn Fn(&str) -> Coding + 'a;
 
 /// Encodes blocks that shrink with dictionaries to the temporary file `data`. `None` if no
 /// dictionary pays.
 pub(super) fn recode<S: ReadAt>(
     archive: &Archive<S>,
     options: &PackOptions,
+    coding_of: &CodingOf<'_>,
     data: File,
 ) -> PackResult<Option<Recoded>> {
     let files = files_of_blocks(archive);
     let mut out = Out { file: BufWriter::new(data.try_clone().map_err(PackError::writing)?), offset: 0 };
     let mut dictionaries = Dictionaries { of_block: vec![None; files.len()], ..Dictionaries::default() };
     let mut blocks = vec![None; files.len()];
-    for group in groups(archive, options, &files) {
+    for group in groups(archive, coding_of, &files) {
         let number = dictionaries.dictionaries.len();
         let work = Work { archive, group: &group, files: &files, workers: options.workers() };
         if number == MAX_DICTIONARIES {
@@ -96,10 +100,10 @@ fn files_of_blocks<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
 }
 
 /// Groups the blocks that a dictionary may help, which are zstd frames of at most [`MAX_BLOCK`]
-/// bytes of content, by extension: the one whose files have the most bytes in a block.
-fn groups<S: ReadAt>(archive: &Archive<S>, options: &PackOptions, files: &[Vec<usize>]) -> Vec<Group> {
+/// bytes of content, by extension and coding: those of the files with most of a block's bytes.
+fn groups<S: ReadAt>(archive: &Archive<S>, coding_of: &CodingOf<'_>, files: &[Vec<usize>]) -> Vec<Group> {
     let (toc, layout) = (archive.toc(), archive.layout());
-    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, Zstd), Group> = BTreeMap::new();
     for (block, files) in files.iter().enumerate() {
         if toc.blocks[block].codec != Codec::Zstd || layout.content(block) > MAX_BLOCK {
             continue;
@@ -110,8 +114,8 @@ fn groups<S: ReadAt>(archive: &Archive<S>, options: &PackOptions, files: &[Vec<u
             sizes.entry(extension(path).to_lowercase()).or_insert((0, path)).0 += toc.entries[file].size;
         }
         let Some((name, (_, path))) = sizes.into_iter().max_by_key(|(_, (size, _))| *size) else { continue };
-        if let Coding::Zstd(zstd) = options.coding_of(path, true) {
-            groups.entry(name).or_insert(Group { zstd, blocks: Vec::new() }).blocks.push(block);
+        if let Coding::Zstd(zstd) = coding_of(path) {
+            groups.entry((name, zstd)).or_insert(Group { zstd, blocks: Vec::new() }).blocks.push(block);
         }
     }
     groups.into_values().collect()

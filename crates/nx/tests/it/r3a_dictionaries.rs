@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use linerate_nx::pack::{Builder, Coding, Format, PackOptions};
+use linerate_nx::pack::{Builder, Coding, FileOptions, Format, PackOptions};
 use linerate_nx::r3a::{self, AsNx, Dictionaries, Head, HeadBuilder, Tables};
 use linerate_nx::{Archive, ChunkSize, Extractor, Kind, Limits, ReadAt, Verifier};
 
@@ -161,6 +161,31 @@ fn dictionaries_that_do_not_pay_are_left_out() {
     // Large blocks contain enough repetition themselves.
     let wide = PackOptions { chunk: 1 << 20, solid_limit: (1 << 20) - 1, dictionaries: true, ..options() };
     assert!(head(&pack(&files(), wide, Format::R3a)).dictionaries.is_none());
+}
+
+/// Files that are alone and files with a coding of their own are encoded again as they were.
+#[test]
+fn blocks_are_encoded_again_with_their_own_coding() {
+    // A file must be larger than a page, since savings count in whole pages.
+    let text = |i: u64| (8 * i..8 * i + 8).flat_map(|i| words(1, i)).collect();
+    let files: Files = (0..60).map(|i| (format!("{i}.json"), text(i))).collect();
+    let pack = |solid, chunked, file: FileOptions| {
+        let options = PackOptions { solid, chunked, dictionaries: true, ..options() };
+        let mut builder = Builder::new(options).expect("options");
+        for (name, bytes) in &files {
+            builder.add_bytes_with(name.clone(), bytes.clone(), file).expect("new");
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = folder.path().join("archive");
+        builder.write_as(&target, Format::R3a).expect("writable");
+        fs::read(&target).expect("written")
+    };
+    let (fast, slow, alone) = (Coding::zstd(1), Coding::zstd(16), FileOptions::new().alone(true));
+    let expected = pack(slow, slow, alone);
+    assert!(head(&expected).dictionaries.is_some());
+    assert!(pack(fast, slow, alone) == expected);
+    assert!(pack(fast, fast, alone.coding(slow)) == expected);
+    assert!(pack(slow, fast, alone) != expected);
 }
 
 #[test]
