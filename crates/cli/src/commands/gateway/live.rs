@@ -44,7 +44,8 @@ pub(super) fn connect(address: &Address, trusted: Option<&Path>) -> Result<Clien
 }
 
 /// Records until the messages or the duration of `plan` are reached, the gateway closes the
-/// connection, or a signal arrives. Returns the reason.
+/// connection, or a signal arrives. Returns the reason. If messages are counted, an error that ends
+/// the stream also ends the recording, since no later message would count.
 pub(super) fn record<W: Write>(
     mut client: Client<Stream>,
     plan: &Plan,
@@ -79,6 +80,12 @@ pub(super) fn record<W: Write>(
         }
         if plan.messages.is_some_and(|max| writer.messages >= max) {
             break "messages";
+        }
+        if plan.messages.is_some()
+            && let Some(fault) = writer.take_end()
+        {
+            client.close();
+            return Err(fault);
         }
     };
     client.close();

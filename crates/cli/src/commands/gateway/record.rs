@@ -41,7 +41,8 @@ Live connections:
   built in, or against those of --cacert. Each line of the file of --send is sent to the gateway
   after HELLO. Send an IDENTIFY or RESUME: without one a gateway sends little more than HELLO. To
   a feed, whose messages are compressed each on its own, the lines are sent at once. Heartbeats
-  are sent at the interval of HELLO. Ctrl-C, --for, --messages or the gateway ends the recording.
+  are sent at the interval of HELLO. Both are JSON, so a gateway's address with encoding=etf is
+  refused. Ctrl-C, --for, --messages or the gateway ends the recording.
   The file grows as messages arrive, and is kept however the connection ends. The same is true of
   the recording of standard input.";
 
@@ -54,7 +55,8 @@ pub(crate) struct RecordArgs {
     #[arg(short = 'f', long, help = output_args::FORCE)]
     force: bool,
 
-    /// Stop after this many complete messages; K and M mean thousands and millions
+    /// Stop after this many complete messages, or at an error that ends the stream; K and M mean
+    /// thousands and millions
     #[arg(long, value_name = "N", value_parser = size::count(1..=u64::MAX))]
     messages: Option<u64>,
 
@@ -91,7 +93,15 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode, String> {
     let address = match args.source.to_str().filter(|source| source.contains("://")) {
         Some(source) => {
             let address = Address::parse(source, args.session.transport);
-            Some(address.map_err(|error| format!("{source}: {}", error.message))?)
+            let address = address.map_err(|error| format!("{source}: {}", error.message))?;
+            let is_etf = address.url().split(['?', '&']).any(|parameter| parameter == "encoding=etf");
+            if is_etf && address.transport().is_stream() {
+                return Err(format!(
+                    "{source}: heartbeats and the lines of --send are JSON, which a gateway does not take with \
+                     encoding=etf; record with encoding=json"
+                ));
+            }
+            Some(address)
         }
         None if args.duration.is_some() || args.send.is_some() => {
             return Err("--for and --send need a ws:// or wss:// address".into());
@@ -154,7 +164,7 @@ fn record_pipe(
 }
 
 /// Copies the entries of `wire` to the recording, until it has as many messages as `--messages`
-/// says. `time_of` maps the time of each websocket message, which is 0 if unknown.
+/// says. With that option, an error that ends a connection's stream ends the copy. `time_of` maps the time of each websocket message, which is 0 if unknown.
 fn copy<W: Write>(
     args: &RecordArgs,
     wire: Wire,
@@ -171,6 +181,11 @@ fn copy<W: Write>(
         }
         if args.messages.is_some_and(|most| writer.messages >= most) {
             break;
+        }
+        if args.messages.is_some()
+            && let Some(fault) = writer.take_end()
+        {
+            return Err(fault);
         }
     }
     Ok(())
@@ -265,7 +280,7 @@ fn describe<W>(
     summary.set("frames", frames);
     summary.set("compressed_bytes", compressed);
     summary.set("payload_bytes", payload);
-    summary.set("fault", writer.fault.clone());
+    summary.set("fault", writer.fault.as_ref().map(ToString::to_string));
     summary.output = Some(args.output.clone());
     summary.text = Some(format!("{messages} messages in {frames} frames, {compressed} bytes of {transport}"));
 }

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use linerate_gateway::{Entry, Recorder, Scratch, Session};
 
 use super::wire::fault;
+use crate::ui::error::CliError;
 
 /// Writes a recording, and decodes its messages to count them and to return their payloads.
 pub(super) struct RecordingWriter<W> {
@@ -14,7 +15,7 @@ pub(super) struct RecordingWriter<W> {
     scratch: Scratch,
     /// The first error of decoding. After an error, the other messages of the connection are
     /// recorded without being decoded.
-    pub(super) fault: Option<String>,
+    pub(super) fault: Option<CliError>,
     pub(super) messages: u64,
     pub(super) frames: u64,
     pub(super) compressed: u64,
@@ -40,6 +41,11 @@ impl<W: Write> RecordingWriter<W> {
         self.recorder.add(&Entry::Connection { time })
     }
 
+    /// Takes the error that ended the stream of this connection, after which no message decodes.
+    pub(super) fn take_end(&mut self) -> Option<CliError> {
+        self.session.error().and_then(|_| self.fault.take())
+    }
+
     /// Adds a websocket message, whether it decodes or not. Returns the payload if it decodes and
     /// ends a message.
     pub(super) fn frame(&mut self, time: i64, wire: Vec<u8>) -> io::Result<Option<&[u8]>> {
@@ -49,7 +55,7 @@ impl<W: Write> RecordingWriter<W> {
             None => match self.session.message(&wire, &mut self.scratch) {
                 Ok(message) => message.map(|message| message.payload),
                 Err(error) => {
-                    self.fault.get_or_insert(fault(error).to_string());
+                    self.fault.get_or_insert(fault(error));
                     None
                 }
             },

@@ -6,7 +6,7 @@ use std::time::Duration;
 use linerate_gateway_sim::{InjectedFault, Script, Server};
 use serde_json::Value;
 
-use super::data::{FAILED, WARNED};
+use super::data::{DAMAGED, FAILED, USAGE, WARNED};
 use linerate_testkit::program::{Folder, Run};
 
 const IDENTIFY: &str =
@@ -122,6 +122,32 @@ fn damaged_message_is_recorded_with_a_warning() {
     assert!(run.stderr.contains("message 4: ") && run.object()["fault"] != Value::Null, "{run:?}");
     let run = folder.gateway(&["replay", "--json", "live.lgwr"]);
     assert_eq!(run.object()["message"], 4);
+}
+
+#[test]
+fn damaged_message_ends_a_recording_that_counts_messages() {
+    let folder = Folder::new();
+    let server = served(|script| {
+        script.inject_fault(4, InjectedFault::Flip(1));
+    });
+    let run = recorded(&folder, &server, "zstd-stream", &["--messages", "1000", "--for", "20"]);
+    assert_eq!((run.status, run.stderr.lines().count()), (Some(DAMAGED), 1), "{run:?}");
+    assert!(run.stderr.contains("message 4: "), "{run:?}");
+    // The messages before it are kept, and so is the damaged one.
+    let run = folder.gateway(&["replay", "--json", "live.lgwr"]);
+    assert_eq!(run.object()["message"], 4);
+}
+
+#[test]
+fn etf_gateway_is_refused_and_an_etf_feed_is_not() {
+    let folder = Folder::new();
+    for (query, status) in
+        [("compress=zlib-stream&encoding=etf", USAGE), ("compress=gzip&encoding=etf", FAILED)]
+    {
+        let run = folder.gateway(&["record", &format!("ws://127.0.0.1:1/?{query}"), "-o", "x"]);
+        assert_eq!((run.status, run.stderr.lines().count()), (Some(status), 1), "{run:?}");
+        assert_eq!(run.stderr.contains("record with encoding=json"), status == USAGE, "{run:?}");
+    }
 }
 
 #[cfg(unix)]
