@@ -72,6 +72,7 @@ pub struct Builder {
     root: BlockBuilder,
     counts: Counts,
     savings: Option<Savings>,
+    trained_with: u64,
     /// Whether a write failed. Nothing may be written after that.
     failed: bool,
 }
@@ -147,6 +148,9 @@ pub struct Summary {
     /// MiB of the blocks it was trained with, even if it was omitted because it saves no more than
     /// its own bytes. `None` without a dictionary.
     pub savings: Option<Savings>,
+    /// Number of uncompressed bytes of the blocks from which a dictionary was trained. If it saves no
+    /// more than its own bytes there, it is omitted. 0 if none was to be trained.
+    pub trained_with: u64,
     /// Length of the file in bytes.
     pub len: u64,
 }
@@ -187,6 +191,7 @@ impl Builder {
             root: BlockBuilder::default(),
             counts: Counts::default(),
             savings: None,
+            trained_with: 0,
             failed: false,
         };
         let (place, bytes) = match std::mem::take(&mut builder.options.dictionary) {
@@ -264,6 +269,7 @@ impl Builder {
         let cuts = std::mem::take(cuts);
         if let DictionaryChoice::Train { size, small_tables } = self.options.dictionary {
             let samples: Vec<&[u8]> = cuts.iter().map(|cut| &cut.content[..]).collect();
+            self.trained_with = samples.iter().map(|sample| sample.len() as u64).sum();
             let level = self.options.level;
             let training = Training::new(size.min(MAX_DICTIONARY)).small_tables(small_tables).level(level);
             let trained = match training.train(&samples) {
@@ -384,7 +390,13 @@ impl Builder {
         let len = self.at + Footer::LEN as u64;
         let header_checksum = crate::files::fields::u64_at(&header.write(), Header::LEN - 8);
         self.put(&Footer { root, counts: self.counts, len, header: header_checksum }.write())?;
-        Ok(Summary { counts: self.counts, dictionary: header.dictionary, savings, len })
+        Ok(Summary {
+            counts: self.counts,
+            dictionary: header.dictionary,
+            savings,
+            trained_with: self.trained_with,
+            len,
+        })
     }
 
     /// Writes the remaining parts, and gives the file its name. A file that replaces another is

@@ -259,18 +259,23 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
 }
 
 /// Returns the compressed size of all blocks of the file with the dictionary and without it,
-/// estimated from the blocks that were compressed both ways. `None` if no blocks were compared. The
-/// size with the dictionary includes the dictionary itself, unless it is in a pack, where other
-/// files use it, too.
+/// estimated from the blocks that were compressed both ways. `None` if no blocks were compared. A
+/// dictionary that was left out saves nothing in the blocks that it was trained with, so the sizes
+/// are those of these blocks. The size with the dictionary includes the dictionary itself, unless it
+/// is in a pack, where other files use it, too.
 fn totals(file: &Summary) -> Option<Totals> {
     let savings = file.savings.as_ref().filter(|savings| savings.content > 0)?;
-    let content = file.counts.content_bytes;
+    let content = match file.dictionary.place {
+        DictionaryPlace::None => file.trained_with,
+        _ => file.counts.content_bytes,
+    };
     let all =
         |bytes: usize| (bytes as u128 * u128::from(content)).div_ceil(savings.content.max(1) as u128) as u64;
     let includes_dictionary = !matches!(file.dictionary.place, DictionaryPlace::External(_));
     let own = if includes_dictionary { savings.dictionary as u64 } else { 0 };
     let with = all(savings.with) + own;
-    Some(Totals { content, with, includes_dictionary, without: all(savings.without) })
+    let measured = savings.content as u64;
+    Some(Totals { content, measured, with, includes_dictionary, without: all(savings.without) })
 }
 
 fn describe(file: &Summary, summary: &mut RunSummary) {
@@ -381,5 +386,31 @@ fn add(
         })?;
         bytes += (key.len() + value.len()) as u64;
         progress.add((input.offset - begin) as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A dictionary of 8 KiB does not pay in 64 KiB of rows.
+    #[test]
+    fn sizes_of_a_dictionary_that_is_left_out_are_those_of_the_rows_it_was_trained_with() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let train = DictionaryChoice::Train { size: 8 << 10, small_tables: false };
+        let options = BlockFileOptions::new().dictionary(train).sample_bytes(64 << 10);
+        let mut builder = Builder::create(folder.path().join("rows"), options).expect("a file");
+        for i in 0..20_000u64 {
+            let mixed = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
+            let value = format!("{{\"id\":{i},\"token\":\"{mixed:x}\",\"state\":\"{}\"}}", mixed % 7);
+            builder.add(format!("{i:08}").as_bytes(), value.as_bytes()).expect("written");
+        }
+        let written = builder.finish().expect("written");
+        assert_eq!(written.dictionary.place, DictionaryPlace::None);
+        let totals = totals(&written).expect("sizes");
+        assert!((64 << 10..72 << 10).contains(&totals.content), "{totals:?}");
+        assert!(totals.warning("it was left out").is_some(), "{totals:?}");
+        let all = Totals { content: written.counts.content_bytes, ..totals };
+        assert!(all.content > 10 * totals.content, "{all:?}");
     }
 }

@@ -159,7 +159,7 @@ fn warn(args: &TrainArgs, found: &SearchResult, reporter: &mut Reporter) {
         (false, Some(_)) => "compress without one, or try --search",
     };
     let (content, with, without) = (found.expected, best.total, found.without);
-    let totals = Totals { content, with, includes_dictionary: true, without };
+    let totals = Totals { content, measured: content, with, includes_dictionary: true, without };
     if let Some(warning) = totals.warning(remedy) {
         reporter.warn(&args.files[0].display().to_string(), &warning);
     }

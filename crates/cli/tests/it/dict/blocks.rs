@@ -357,7 +357,14 @@ fn build_compares_the_dictionary_with_none_in_the_words_of_train() {
     let stored = plain.objects()[0]["stored_bytes"].as_u64().expect("a number");
     assert!(stored.abs_diff(bytes("without")) < 2 * saved["blocks"].as_u64().expect("a number"), "{saved}");
     let lines = folder.dict(&["build", "-f", "--key", "id", "rows", "-o", "a"]).ok().lines();
-    assert!(lines[0].starts_with("the dictionary saves "), "{lines:?}");
+    assert!(lines[0].starts_with("the dictionary saves ") && lines[0].ends_with(" without"), "{lines:?}");
+    assert_eq!(saved["savings"]["measured"], saved["savings"]["content"]);
+    // The estimate is from 2 MiB of more rows.
+    folder.write("many", &lines_of(&rows(1, 40_000, 1)));
+    let lines = folder.dict(&["build", "-f", "--key", "id", "many", "-o", "a"]).ok().lines();
+    let (_, measured) = lines[0].split_once(" without, estimated from ").expect("the sampled bytes");
+    let measured: u64 = measured.split(' ').next().expect("a number").parse().expect("a number");
+    assert!(measured <= 2 << 20 && measured < folder.read("many").len() as u64, "{lines:?}");
 
     let run = folder.dict(&["build", "--key", "id", "-D", "poor.dict", "rows", "-o", "c"]);
     assert_eq!(run.status, Some(WARNED), "{run:?}");
