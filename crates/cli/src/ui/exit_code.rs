@@ -9,10 +9,10 @@ use linerate_core::Kind;
 pub(crate) const HELP: &str = "\
 Exit status:
   0  everything was done
-  1  a file could not be read or written, or files failed for different reasons
+  1  reading or writing failed, a request was refused, or several statuses apply
   2  the command line was wrong
   3  an input is damaged or not in a known format
-  4  a limit set on the command line was exceeded
+  4  a limit of the command line or the reader was exceeded, or memory ran out
   5  done, with warnings: a file was skipped, or trailing garbage was ignored
 
 A closed pipe on standard output ends the program by SIGPIPE (141 in a shell). After Ctrl-C or another
