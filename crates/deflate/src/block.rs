@@ -360,7 +360,7 @@ struct Coder<'s> {
     tier: Tier,
     tokens: &'s mut Tokens,
     trees: &'s mut Trees,
-    /// A block of fewer literals and lengths gets the fixed trees.
+    /// A block of fewer literal/length symbols than this gets the fixed trees.
     min_symbols: u32,
 }
 

@@ -139,7 +139,8 @@ impl Input {
         rest
     }
 
-    /// Calls `encode` with at most [`MAX_CALL`] bytes, and returns the rest of a single long frame.
+    /// Calls `encode` with at most [`MAX_CALL`] bytes. Returns its result, and the rest of the input
+    /// if that is a single longer frame.
     fn take<R>(mut self, encode: impl FnOnce(&[u8]) -> R) -> (R, Bytes) {
         if self.gathered.is_empty() {
             let rest = self.one.split_off(self.one.len().min(MAX_CALL));

@@ -1,4 +1,4 @@
-//! Entries of Huffman decode tables, which hold symbol, code length and extra bits.
+//! Entries of Huffman decode tables: values of symbols, and lengths of codes and extra bits.
 
 /// Number of bits of a literal/length code that index the primary table. Longer codes continue in a
 /// subtable.

@@ -9,8 +9,8 @@ use crate::coding::job::Job;
 use crate::coding::worker::{Ready, Worker};
 use crate::store::shared::Shared;
 
-/// Accepts jobs one by one. Each is decoded when the next one is pushed, whose memory is prefetched
-/// meanwhile, or by [`finish`](Self::finish).
+/// Accepts jobs one by one. [`push`](Self::push) decodes the job before, and prefetches the memory of
+/// the new one meanwhile. [`finish`](Self::finish) decodes the last job.
 ///
 #[cfg_attr(feature = "encode", doc = "```")]
 #[cfg_attr(not(feature = "encode"), doc = "```ignore")]

@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// Length of a *d*-mer in bytes, which is the shortest repetition that counts. Shorter ones are
-/// found within a block.
+/// Length of a *d*-mer in bytes, which is the shortest repetition that counts. A block repeats
+/// shorter ones by itself.
 const DMER: usize = 6;
 /// Smallest region, in bytes. The best segment of each region is a candidate.
 const MIN_REGION: usize = 1024;

@@ -48,7 +48,8 @@ pub(super) struct Guesses<'s> {
 }
 
 impl<'s> Guesses<'s> {
-    /// Number of wrong guesses in a row before the first pause. Half as many come before the next.
+    /// Number of wrong guesses in a row before the first pause. Half as many come before each later
+    /// pause.
     const MOST_WRONG: u32 = 4;
     const FIRST_PAUSE: u32 = 8;
     const LAST_PAUSE: u32 = 256;

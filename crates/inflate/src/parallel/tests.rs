@@ -324,7 +324,8 @@ fn long_header_ends_the_data_before_it() {
     assert!(end.rest.len() < 2 << 20);
 }
 
-/// The header of the second member has fields of 2 MiB, which exceed any piece.
+/// The header of the second member has an extra field of 64 KiB, a name or comment of 2 MiB, or all
+/// three. All but the extra field alone exceed every piece.
 #[test]
 fn later_member_with_a_long_header_decodes_as_on_one_thread() {
     let text = text(&mut Noise::new(6), 100_000);

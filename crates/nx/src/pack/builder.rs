@@ -218,7 +218,7 @@ impl Builder {
             Some(spool) => spool,
             None => (Arc::new(tempfile::tempfile().map_err(writing)?), 0),
         };
-        // A reader that fails leaves its bytes in the file; the next one starts after them.
+        // A reader that fails leaves its bytes in the file; those of the next reader follow.
         let copied = spool(&mut reader, &file).map_err(at_name);
         let end = io::Seek::stream_position(&mut &*file).map_err(writing)?;
         self.spool = Some((Arc::clone(&file), end));

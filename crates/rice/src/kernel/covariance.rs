@@ -85,8 +85,9 @@ pub(crate) struct Covariances {
 }
 
 impl Covariances {
-    /// Computes the covariances of every `stride`-th block of `scaled`, which must have at least
-    /// [`MIN_SAMPLES`] samples. The block that ends with the last sample fills up the last group.
+    /// Computes the covariances of every `stride`-th block of `scaled` that ends before the last
+    /// sample. The block that ends with the last sample fills up the last group of eight. `scaled`
+    /// must have at least [`MIN_SAMPLES`] samples.
     pub(crate) fn fill<W: Word>(&mut self, tier: Tier, scaled: &[W], stride: usize) {
         dispatch(tier, Fill { to: self, scaled, stride });
     }
