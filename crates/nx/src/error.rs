@@ -32,7 +32,8 @@ pub enum FileError {
     Folder,
     /// A file exists at the path, and may not be replaced.
     Exists,
-    /// The target of a symbolic link leads out of the folder.
+    /// The target of a symbolic link is empty, leads out of the folder, or has a name that not
+    /// every system accepts.
     Link(&'static str),
 }
 

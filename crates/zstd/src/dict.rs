@@ -13,8 +13,8 @@ impl DecoderDictionary<'static> {
     /// Digests a dictionary and copies its content.
     ///
     /// # Panics
-    /// Panics if a trained dictionary is damaged, as in the `zstd` crate.
-    /// [`try_copy`](Self::try_copy) returns an error.
+    /// Panics if a trained dictionary is damaged, as in the `zstd` crate, or if the content has 4
+    /// GiB or more. [`try_copy`](Self::try_copy) returns an error.
     pub fn copy(dictionary: &[u8]) -> Self {
         Self::try_copy(dictionary).unwrap_or_else(|e| panic!("the dictionary is damaged: {e}"))
     }
@@ -32,8 +32,8 @@ impl<'a> DecoderDictionary<'a> {
     /// Digests a dictionary and borrows its content.
     ///
     /// # Panics
-    /// Panics if a trained dictionary is damaged, as in the `zstd` crate.
-    /// [`Dictionary::by_reference`], converted by `into`, returns an error.
+    /// Panics if a trained dictionary is damaged, as in the `zstd` crate, or if the content has 4
+    /// GiB or more. [`Dictionary::by_reference`], converted by `into`, returns an error.
     pub fn new(dictionary: &'a [u8]) -> Self {
         let dictionary = Dictionary::by_reference(dictionary);
         dictionary.unwrap_or_else(|e| panic!("the dictionary is damaged: {e}")).into()
