@@ -147,8 +147,9 @@ impl Mount {
         Ok(Mount { folder, unmounter, session: Some(session), left_out })
     }
 
-    /// Number of files and links that the mount does not show, because their path is unsafe or
-    /// taken, or because they are links that lead out of the folder.
+    /// Number of files and links that the mount does not show: because their path is unsafe, taken,
+    /// or below a file or link; because they are links that lead out of the folder; or because
+    /// there are too many folders.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }

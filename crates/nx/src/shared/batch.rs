@@ -178,7 +178,8 @@ struct OwnedRun<S> {
 }
 
 impl<S: ReadAt + 'static> OwnedRun<S> {
-    /// Calls `work` with a [`Job`] of this run. Setting `stop` stops the job after its next block.
+    /// Calls `work` with a [`Job`] of this run. Setting `stop` stops the job when it has finished a
+    /// block.
     fn with_job(&self, stop: &AtomicBool, work: impl FnOnce(&Job<'_, S>)) {
         let inner = &*self.batch.shared.inner;
         let on_progress = self.batch.on_progress.as_deref();

@@ -54,8 +54,8 @@ impl Executor {
     }
 
     /// Hands jobs to the caller's `spawn`, which may queue them. One call of this library hands
-    /// over at most `parallelism` jobs at once, at least one. A job that `spawn` drops counts as
-    /// cancelled.
+    /// over at most `parallelism` jobs at once, at least one. If `spawn` drops a job, the other
+    /// jobs of the call do its work. If it drops all of them, the call counts as cancelled.
     pub fn new(parallelism: usize, spawn: impl Fn(Job) + Send + Sync + 'static) -> Executor {
         Executor { parallelism: parallelism.max(1), spawn: Arc::new(spawn) }
     }
