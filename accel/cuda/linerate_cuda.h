@@ -38,13 +38,13 @@ enum {
 /* Outcome of a chunk: 0, or the kind of its error. */
 enum {
   LINERATE_CUDA_CHUNK_OK = 0,
-  LINERATE_CUDA_TRUNCATED = 1,          /* the chunk ends early; if it ends within a segment of
-                                         * version 1, it is corrupt */
+  LINERATE_CUDA_TRUNCATED = 1,          /* the chunk ends early; but in version 1 that is mostly
+                                         * reported as LINERATE_CUDA_CORRUPT */
   LINERATE_CUDA_CORRUPT = 2,            /* the chunk violates its format or a checksum */
   LINERATE_CUDA_UNSUPPORTED = 3,        /* a version or feature that the library cannot decode */
   LINERATE_CUDA_OUTPUT_TOO_SMALL = 4,   /* the capacity of the job is too small */
-  LINERATE_CUDA_CHUNK_BAD_ARGUMENT = 5, /* samples of another type, bytes after the chunk, or
-                                         * samples that take more than 16 GiB when encoded */
+  LINERATE_CUDA_CHUNK_BAD_ARGUMENT = 5, /* of version 2 only: samples of another type, bytes after
+                                         * the stream, or more than 16 GiB when encoded */
   LINERATE_CUDA_LIMIT = 6               /* more segments than the call has room for (min_segment),
                                          * or a version 1 chunk of about 16 GiB or more */
 };

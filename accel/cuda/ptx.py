@@ -62,7 +62,7 @@ class Nvrtc:
             sys.exit(f"ptx.py: {name}: NVRTC error {status}")
 
     def text(self, program, of):
-        """The ProgramLog, PTX or CUBIN of a program, as `of` says, in bytes."""
+        """The ProgramLog, PTX or CUBIN of a program, whichever `of` names, as bytes."""
         size = ctypes.c_size_t()
         self.call(f"nvrtcGet{of}Size", program, ctypes.byref(size))
         buffer = ctypes.create_string_buffer(size.value)

@@ -7,7 +7,7 @@
  * returns to the host but the results.
  *
  * This file is C and C++ without any #include, so that NVRTC and bindings can read it. u32 is `unsigned int`,
- * u64 `unsigned long long`. Every structure has its natural layout; its only padding are the fields whose names begin
+ * u64 `unsigned long long`. Every structure has its natural layout; its only padding is the fields whose names begin
  * with `reserved`. A word has 32 bits. A slot is an element of an array that has room for each segment or tile that a
  * batch may have.
  */
@@ -137,8 +137,8 @@ typedef struct rice1_tile {
   rice_u32 entry; /* where its first code begins, in bits from the start of the tile */
   rice_u32 exit;  /* where the first code after the tile begins, in bits from the end of the tile */
   rice_u32 count; /* codes that begin in the tile; after rice1_chain, codes of the segment before the tile */
-  rice_u32 sum;   /* sum of the values of these codes; after rice1_chain, low 16 bits of the sum of those before the
-                     tile, which with the filter [1, -1] is the sample before the tile */
+  rice_u32 sum;   /* a number with the low 16 bits of the sum of the values of these codes; after rice1_chain, the low
+                     16 bits of the sum of the values before the tile: with the filter [1, -1], the sample before it */
 } rice1_tile;     /* 16 bytes */
 
 /* For encoding, a segment is divided into tiles of 1024 samples, the last of which may have fewer; a warp encodes a
@@ -182,7 +182,7 @@ typedef struct rice1_tile {
  *      const rice1_tile *tiles, const rice_u32 *subsequences, rice_result *results)
  *
  * Encode: rice1_measure, rice1_offsets, rice1_pack. tile_bits and tile_starts: a u64 for each tile slot, the number of
- * bits of its codes, and the offset in bits of the first one in the chunk.
+ * bits of its codes, and the offset in bits of the first of these codes in the chunk.
  *
  * rice1_measure: finds tile_bits. block 128; grid = ceil(tile slots / 4).
  *     (const rice1_chunk *chunks, rice_u32 chunk_count, rice_u32 tile_count, rice1_params params, rice_u64 *tile_bits)
@@ -193,7 +193,7 @@ typedef struct rice1_tile {
  *      rice_u64 *tile_starts, rice_result *results)
  *
  * rice1_pack: writes all other words of the chunks. block 128; grid = ceil(tile slots / 4). If a chunk exceeds its
- *   capacity, nothing is written beyond that, and the status is RICE_OUTPUT_TOO_SMALL.
+ *   capacity, nothing is written beyond that, and the error is of kind RICE_OUTPUT_TOO_SMALL.
  *     (const rice1_chunk *chunks, rice_u32 chunk_count, rice_u32 tile_count, rice1_params params,
  *      const rice_u64 *tile_bits, const rice_u64 *tile_starts, rice_result *results)
  *
@@ -203,11 +203,11 @@ typedef struct rice1_tile {
 
 /* ---- Version 2 ---------------------------------------------------------------------------------------------------
  *
- * All streams of a call have samples of the same type. Kernels that depend on the size of a sample have two forms, whose
- * names end in _16 and _32, the bits of a sample.
+ * All streams of a call have samples of the same type. Kernels that depend on the size of a sample have two forms,
+ * whose names end in _16 and _32, the bits of a sample; but rice2_verify takes the size as a parameter.
  */
 #define RICE2_NO_SHAPE 0xffffffffu
-#define RICE2_MAX_BLOCKS 2048 /* most blocks of 32 samples in a segment */
+#define RICE2_MAX_BLOCKS 2048 /* largest number of blocks of 32 samples in a segment */
 
 typedef struct rice2_stream {
   rice_u64 data;          /* address of the encoded bytes, a multiple of 4 */
@@ -238,8 +238,8 @@ typedef struct rice2_segment {
   rice_u32 frames;            /* number of its samples, even if it is damaged */
   unsigned short channel;     /* channel of a part; without channels 0 */
   unsigned short channels;    /* number of channels of its stream; without channels 1 */
-  unsigned char distances[2]; /* how many channels before its own those are that a part refers to; 0 for no reference.
-                                 rice2_decode_* writes `distances`, `shift` and `weights` */
+  unsigned char distances[2]; /* number of the part's channel minus that of each channel it refers to; 0 for no
+                                 reference. rice2_decode_* writes `distances`, `shift` and `weights` */
   unsigned char shift;        /* right shift of the weighted sum of the samples that the part refers to */
   unsigned char reserved;
   short weights[2];           /* weights of the two channels that the part refers to */

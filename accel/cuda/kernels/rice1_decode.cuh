@@ -124,7 +124,8 @@ extern "C" __global__ void __launch_bounds__(32)
       Code code = read_code(__funnelshift_l(b, a, shift), k);
       u32 before = word;
       u32 end = shift + code.bits;
-      // A code passes at most one word, so that the word that is loaded into `c` here is needed when another is passed.
+      // A code ends in the word where it begins or in the next one, so the word loaded here is not needed before
+      // another code passes the end of a word.
       if (end >= 32) {
         word++;
         a = b;

@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(256)
   }
 }
 
-// Most words that have bits of a tile: of 1,024 codes of 25 bits, and of up to 31 bits before and after them.
+// Limit of the words that have bits of one tile: of 1,024 codes of 25 bits, and of up to 31 bits before and after them.
 constexpr u32 PACKED_WORDS = RICE1_TILE_SAMPLES * ESCAPE1_BITS / 32 + 2;
 
 struct PackShared {

@@ -44,7 +44,7 @@ struct Head2 {
   u32 escapes;
   u32 order, shift;
   i16 taps[MAX_ORDER];
-  u8 distances[2]; // how many channels before its own those are that a part refers to; 0 for no reference
+  u8 distances[2]; // number of the part's channel minus that of each channel it refers to; 0 for no reference
   u8 reference_shift;
   i16 weights[2];
   u32 modes; // offset of the packed modes
@@ -137,7 +137,7 @@ template <class T> __device__ inline Head2 read_head(const u8 *bytes, u64 size, 
   return head;
 }
 
-// Returns the mode of a block of an intact head.
+// Returns the mode of a block of a segment whose head is intact.
 __device__ inline u32 mode_of(const Head2 &head, const u8 *bytes, u32 block) {
   u32 bit = block * head.width, at = head.modes + bit / 8, shift = bit % 8;
   if (head.width == 0) return head.low;
@@ -174,8 +174,8 @@ struct BitReader {
     have -= n;
     return value;
   }
-  // Returns the number of zeros before the next one, and passes these zeros and the one. If there is no one within the
-  // next 32 bits, returns 32 and passes nothing.
+  // Returns the number of 0 bits before the next 1 bit, and passes these bits and the 1. If the next 32 bits are all 0,
+  // returns 32 and passes nothing.
   __device__ u32 unary() {
     if (have < 32) refill();
     u32 low = (u32)bits;

@@ -1,10 +1,11 @@
 // Decodes version 2 segments.
 //
 // Parallel: segments, one block of 128 threads each, and within a segment its blocks of 32 samples, one per thread:
-//   a prefix sum over the modes tells where a block's fixed bits are; ranks of the ones in the unary part tell where its
-//   codes are, since a block has 32 of them (the thread whose word has the one of rank 32 i - 1, counted from 0, knows
-//   where the codes of the block with number i begin); predictors of order 1 and 2 are undone in registers, and joined by
-//   prefix sums over the blocks. A linear prediction has no such form: rice2_linear turns its residuals into samples.
+//   a prefix sum over the modes tells where a block's fixed bits are; ranks of the 1 bits in the unary part tell where
+//   its codes are, since each block with such codes, but the last, has 32 of these bits (the thread whose word has the
+//   bit of rank 32 i - 1, counted from 0, knows where the codes of the block with number i begin); predictors of order
+//   1 and 2 are undone in registers, and joined by prefix sums over the blocks. A linear prediction has no such form:
+//   rice2_linear turns its residuals into samples.
 // Loads: neighbouring threads read neighbouring bytes; each 128-byte line is loaded once and used from the L1 cache.
 // Stores: 4,096 consecutive samples at a time, staged in shared memory.
 // Bank conflicts: staged rows are an odd number of banks apart, so that threads at the same sample are in 32 banks.
@@ -20,7 +21,7 @@ template <class T> struct Decode2Shared {
   Head2 head;
   u32 scratch[DECODE2_THREADS / WARP];
   u32 bad_mode, bad_codes;
-  u32 last_one;                     // number of bits of the unary part up to the last one
+  u32 last_one;                     // number of bits of the unary part up to the last 1 bit, which is counted
   u32 starts[RICE2_MAX_BLOCKS + 2]; // where the codes of each block that has unary codes begin, in bits of the unary part
   T staged[DECODE2_THREADS * Word<T>::STRIDE];
 };
@@ -29,12 +30,12 @@ __device__ inline u32 block_sum(u32 value, u32 &total, u32 (&scratch)[DECODE2_TH
   return block_exclusive_sum<DECODE2_THREADS / WARP>(value, total, scratch);
 }
 
-// Finds where the unary codes of each block begin. Returns false unless there are exactly `codes` ones in the `bytes`
+// Finds where the unary codes of each block begin. Returns false unless there are exactly `codes` 1 bits in the `bytes`
 // bytes from byte `start` of the segment on, and fewer than 32 zeros after them.
 template <class T>
 __device__ inline bool find_codes(Decode2Shared<T> &shared, const u32 *words, u32 size, u32 start, u32 bytes, u32 codes) {
   u32 thread = threadIdx.x, ones = 0;
-  // No code has more than 16 bits.
+  // No unary code has more than 16 bits.
   if (bytes > 2 * codes + 4) return false;
   if (thread == 0) {
     shared.starts[0] = 0;
@@ -50,7 +51,7 @@ __device__ inline bool find_codes(Decode2Shared<T> &shared, const u32 *words, u3
     }
     u32 total, here = (u32)__popc(word);
     u32 rank = ones + block_sum(here, total, shared.scratch);
-    u32 block = rank / BLOCK2 + 1; // its codes begin after the one of rank 32 * block - 1, which may be in `word`
+    u32 block = rank / BLOCK2 + 1; // its codes begin after the 1 bit of rank 32 * block - 1, which may be in `word`
     if (rank + here >= block * BLOCK2 && block <= RICE2_MAX_BLOCKS) {
       u32 rest = word;
       for (u32 skip = block * BLOCK2 - 1 - rank; skip > 0; skip--) rest &= rest - 1;

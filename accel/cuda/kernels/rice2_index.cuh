@@ -8,7 +8,7 @@ constexpr u32 MAGIC2 = 0x32524c89; // 89 'L' 'R' '2'
 constexpr u32 HAS_SHAPE = 1, HAS_CHANNELS = 2, IS_FILE_RECORD = 4; // features: bits of byte 6 of the header
 constexpr u64 MAX_SHAPE_RECORD = 4 + 8 * 64, MAX_FILE_RECORD = 8 + (1 << 20); // bytes
 constexpr u32 MAX_CHANNELS = 1024;
-constexpr u64 MAX_SEGMENT = 1 << 24; // most samples of a segment with channels, over all of them
+constexpr u64 MAX_SEGMENT = 1 << 24; // largest number of samples of a segment with channels, of all channels together
 
 struct Header2 {
   u64 status;   // RICE_OK, or what is wrong with the stream; then other fields may be unset
@@ -22,8 +22,8 @@ struct Header2 {
 
 __device__ inline u64 status_word(u64 offset, u32 problem, u32 kind) { return offset << 16 | problem << 8 | kind; }
 
-// Reads the header with the checks of the crate, in their order. A whole warp calls this function, since it computes the
-// checksum of a long record, of the shape or of a file, together.
+// Reads the header with the checks of the crate linerate-rice, in their order. All lanes of a warp call this function
+// and compute the checksum of a long record, of the shape or of a file, together.
 __device__ inline Header2 read_header(const rice2_stream &stream, u32 element) {
   const u8 *bytes = (const u8 *)stream.data;
   const u32 *words = (const u32 *)stream.data;

@@ -16,7 +16,7 @@
 
 constexpr u32 PLAN_THREADS = 256;
 constexpr u32 PLAN_WARPS = PLAN_THREADS / WARP;
-constexpr u32 MEDIAN_SAMPLES = 255; // most samples whose median is the centre
+constexpr u32 MEDIAN_SAMPLES = 255; // the centre is the median of at most this many samples
 constexpr u32 MODES2 = 34;          // number of modes of 32-bit samples; samples of 16 bits have fewer
 // Number of pairs of delays from 0 to MAX_ORDER, where (i, j) and (j, i) are one pair. A pair has a covariance.
 constexpr u32 PAIRS = (MAX_ORDER + 1) * (MAX_ORDER + 2) / 2;
@@ -26,8 +26,8 @@ constexpr u32 STRIDE = 4; // covariances are computed for one of this many block
 constexpr u32 LANES = 8;  // blocks with covariances in a group; sums add up those at the same place of all groups first
 constexpr u32 GROUPS = 4; // groups whose covariances are in shared memory at a time
 constexpr u32 GROUP_SAMPLES = LANES * STRIDE * BLOCK2; // samples of a segment from one group to the next
-constexpr u32 FITS = 3;   // fits of a linear prediction, of which each weighs the blocks by the errors of the one before
-constexpr u64 BELOW_MAX = (1ull << 22) - 1; // most bits that a block is said to take more in the mode below
+constexpr u32 FITS = 3;   // fits of a linear prediction; each weighs blocks by the errors of the predictor before it
+constexpr u64 BELOW_MAX = (1ull << 22) - 1; // limit of Best::below in the sums over blocks
 
 // A segment of a stream to encode.
 struct EncodeSegment {
@@ -170,7 +170,7 @@ template <class T> __device__ inline u32 bits_of(const Cost &cost) {
 
 struct Best {
   u32 mode;
-  u64 below; // about the bits that the block takes more in the mode below; BELOW_MAX if that is mode 0
+  u64 below; // about the bits that the block takes more in the mode below; BELOW_MAX if no mode below has been tried
   u32 above; // estimate of the bits that the block takes more in the mode above
 };
 
@@ -294,7 +294,7 @@ __device__ inline double log2_of(double x) {
 }
 
 // Sets `form` to the factors by which the covariances of a block are multiplied and added up to get the energy of its
-// residuals: of what is left of samples when the sum of taps times the samples before each is subtracted.
+// residuals: of the samples minus the sums of taps times the samples before each.
 __device__ inline void set_form(double (&form)[PAIRS], const double (&taps)[MAX_ORDER]) {
   double weights[MAX_ORDER + 1];
   weights[0] = 1.0;
@@ -356,7 +356,7 @@ struct Fit {
   }
 };
 
-// Rounds coefficients to signed integers of 14 bits over a power of two; what is rounded off one is added to the next.
+// Rounds coefficients to signed integers of 14 bits over a power of two; the error of each is added to the next one.
 // Returns false if a coefficient is too large for that.
 __device__ inline bool round_taps(const double (&taps)[MAX_ORDER], u32 order, Predictor2 &predictor) {
   double largest = 0;
@@ -575,8 +575,8 @@ __device__ inline u32 nearest_mode(u32 low, u32 width, u32 plain, u32 mode) {
   return mode < low ? low : mode > last ? last : mode;
 }
 
-// Estimates the bits that a segment takes more if it has only these modes, instead of the best one for each block. The
-// bits that tell the modes are included.
+// Estimates the bits that a segment takes more if its blocks have only modes from `low` on that `width` bits can tell,
+// instead of the best one for each block. The bits that tell the modes are included.
 __device__ inline u64 excess_of(const PlanShared &shared, u32 low, u32 width, u32 plain, u32 blocks) {
   u64 total = (u64)blocks * width;
   for (u32 mode = 0; mode <= plain; mode++) {

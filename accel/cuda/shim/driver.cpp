@@ -76,7 +76,8 @@ bool is_valid(Pointer at, size_t bytes) {
 
 void *memory(Pointer at) { return reinterpret_cast<void *>(at); }
 
-// Whether this function is to report that a kernel has failed: tests name it in LINERATE_SHIM_FAILS.
+// Whether the driver function `function` must report that a kernel has failed: tests name that
+// function in LINERATE_SHIM_FAILS.
 bool fails(const char *function) {
   const char *wanted = getenv("LINERATE_SHIM_FAILS");
   return wanted != nullptr && strcmp(wanted, function) == 0;

@@ -22,7 +22,8 @@ pub enum Error {
     },
     /// There is no GPU, or none with the requested number.
     NoDevice {
-        /// Number of the requested device, counted from 0; 0 if the driver reports no GPU.
+        /// Number of the requested device, counted from 0; always 0 if the driver's error is that
+        /// there is no GPU.
         wanted: usize,
         /// The number of devices.
         count: usize,

@@ -44,7 +44,7 @@ pub struct DecodeJob<'a> {
 /// Samples to encode as a version 1 chunk or a version 2 stream.
 #[derive(Clone, Copy, Debug)]
 pub struct EncodeJob<'a> {
-    /// The samples, in little-endian order.
+    /// The samples, as little-endian bytes.
     pub samples: Input<'a>,
     /// The device address of the output, a multiple of 4.
     pub chunk: u64,

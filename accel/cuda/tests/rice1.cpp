@@ -17,8 +17,8 @@ struct Result {
 struct DecodedBatch {
   std::vector<Result> results;
   std::vector<Samples> samples;
-  size_t tiles = 0;    // that belong to a segment
-  size_t repaired = 0; // those of them whose speculative decoding began at a wrong bit
+  size_t tiles = 0;    // number of tiles that belong to a segment
+  size_t repaired = 0; // number of these tiles whose speculative decoding began at a wrong bit
 };
 
 // Decodes chunks in one batch. The output of chunk i has room for capacities[i] samples. Each chunk
@@ -116,8 +116,9 @@ void check_decode(Device &device, const rice1_params &params, const std::vector<
 }
 
 // Decodes with rice1_decode, and also in tiles if they can undo the filter and segments are long
-// enough. Compares status and samples with those of the slow codec. A tile takes the shim a few
-// milliseconds, so at most about 20 of the chunks are decoded in tiles.
+// enough (at least 1000 samples, or 257 for every fourth k). Compares status and samples with those
+// of the slow codec. A tile takes the shim a few milliseconds, so at most 20 of the chunks are
+// decoded in tiles.
 void check_decode(Device &device, const rice1_params &params, const std::vector<Bytes> &chunks, const std::vector<uint32_t> &capacities) {
   check_decode(device, params, chunks, capacities, false);
   if (!tiles_can(params) || (params.segment > 0 && (params.segment < 257 || (params.segment < 1000 && params.k % 4 != 3)))) return;

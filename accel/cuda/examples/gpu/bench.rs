@@ -34,7 +34,7 @@ pub(crate) struct Settings {
     pub(crate) nvcomp: OsString,
 }
 
-/// The chunks that one call decodes or encodes.
+/// How many chunks one call decodes or encodes, and how large they are.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) chunks: usize,
@@ -45,7 +45,7 @@ pub(crate) struct Shape {
 impl FromStr for Shape {
     type Err = String;
 
-    /// Parses `ROWS`, for one chunk of that many rows, or `COUNTxROWS`. Neither may be 0.
+    /// Parses `ROWS`, for one chunk of that many rows, or `COUNTxROWS`. Neither number may be 0.
     fn from_str(text: &str) -> std::result::Result<Shape, String> {
         let (chunks, rows) = text.split_once('x').unwrap_or(("1", text));
         let number = |digits: &str| match digits.parse::<NonZeroUsize>() {
@@ -94,7 +94,7 @@ const PATHS: [(Place, Place); 6] = [
     (Place::Vram, Place::Ram),
 ];
 
-/// What codes the samples.
+/// What encodes and decodes the samples.
 pub(crate) enum Contender {
     /// Nothing: the samples are copied as they are.
     Uncompressed,
@@ -487,7 +487,8 @@ impl Bench<'_> {
     }
 }
 
-/// Measures every contender on every path, for each shape of the settings.
+/// Measures every contender on every path, and nvCOMP in device memory, for each shape of the
+/// settings.
 pub(crate) fn run(context: &Context, settings: &Settings) -> Result<Vec<Measurement>> {
     let codec = Codec::new(context);
     let mut found = Vec::new();
@@ -497,8 +498,8 @@ pub(crate) fn run(context: &Context, settings: &Settings) -> Result<Vec<Measurem
     Ok(found)
 }
 
-/// Measures every contender on every path with the chunks of `shape`, and appends the results to
-/// `found`.
+/// Measures every contender on every path, and nvCOMP in device memory, with the chunks of `shape`.
+/// Appends the results to `found`.
 fn measure(codec: &Codec, shape: Shape, settings: &Settings, found: &mut Vec<Measurement>) -> Result<()> {
     let context = codec.context();
     let stream = Stream::new(context)?;

@@ -140,8 +140,8 @@ impl Nvcomp {
         format!("{}.{}.{}", self.version / 1000, self.version % 1000 / 100, self.version % 100)
     }
 
-    /// Looks up the function of nvCOMP that is called `nvcompBatched`, then the algorithm's symbol,
-    /// then `name`.
+    /// Looks up the function of nvCOMP whose name is made up of `nvcompBatched`, the algorithm's
+    /// symbol and `name`.
     ///
     /// # Safety
     /// `F` is the type of a pointer to this function.
@@ -220,13 +220,18 @@ pub(crate) struct Batch<'a> {
     call: Functions,
     stream: &'a Stream,
     sizes: Sizes,
-    /// This and the next five fields are arrays of 64-bit numbers, one per nvCOMP chunk: addresses
-    /// and sizes in bytes of the samples, of the compressed bytes, and of the decoded samples.
+    /// Array of the addresses of the samples: one 64-bit number per nvCOMP chunk, as in the next
+    /// five arrays.
     plain: DeviceBuffer,
+    /// Array of the sizes of the samples in bytes.
     plain_bytes: DeviceBuffer,
+    /// Array of the addresses where nvCOMP stores the compressed chunks.
     packed: DeviceBuffer,
+    /// Array of the sizes of the compressed chunks in bytes, which nvCOMP fills in.
     packed_bytes: DeviceBuffer,
+    /// Array of the addresses where nvCOMP stores the decoded samples.
     decoded: DeviceBuffer,
+    /// Array of the sizes of the decoded samples in bytes, which nvCOMP fills in.
     decoded_bytes: DeviceBuffer,
     /// Array with one `nvcompStatus_t` per nvCOMP chunk.
     statuses: DeviceBuffer,

@@ -14,8 +14,8 @@ use crate::{Codec, DecodeJob, EncodeJob, Error, Input, Result};
 /// evenly among all of these blocks.
 const PLANNERS: usize = 4;
 
-/// The kernels that decode version 2. Those that depend on the sample size have forms for 16 and 32
-/// bits.
+/// The kernels that decode version 2. An array has the forms of a kernel for samples of 16 and of
+/// 32 bits.
 #[derive(Debug)]
 pub(crate) struct DecodeKernels {
     index: Kernel,
@@ -27,7 +27,7 @@ pub(crate) struct DecodeKernels {
     _module: Arc<Module>,
 }
 
-/// The kernels that encode version 2.
+/// The kernels that encode version 2, in arrays as in [`DecodeKernels`].
 #[derive(Debug)]
 pub(crate) struct EncodeKernels {
     plan: [Kernel; 2],

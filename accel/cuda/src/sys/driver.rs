@@ -34,7 +34,8 @@ pub(crate) const NOT_FOUND: i32 = 500;
 /// `CUDA_ERROR_NO_DEVICE`.
 const NO_DEVICE: i32 = 100;
 
-/// `CUDA_MEMCPY2D`: the description of a copy of rows. This crate copies within device memory only.
+/// `CUDA_MEMCPY2D`: the description of a copy of rows. This crate copies rows only within device
+/// memory.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Copy2D {
