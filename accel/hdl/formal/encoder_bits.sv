@@ -108,8 +108,8 @@ module encoder_bits #(
     always @(posedge clk) quiet <= rst || s_valid || !m_ready ? 0 : quiet == 31 ? 31 : quiet + 1;
     always @* if (was_reset && !rst && quiet >= 14) assert (!m_valid && output_segment == segment);
 
-    // The solver must find traces with such words, so that the proofs are not about an encoder that
-    // never emits any.
+    // The solver must find traces with the words below, so that the proofs are not about an encoder
+    // that never emits a word.
     always @(posedge clk) begin
         cover (was_reset && m_valid && m_last && m_count == 3);
         cover (was_reset && is_picked && is_known && got && output_word == 1 && picked_segment == 1);

@@ -5,8 +5,8 @@
 #
 # It proves the invariants of encoder_invariants.vh by induction with yosys-smtbmc and z3, for any
 # number of clocks. It proves each bit of the output (encoder_bits.sv) by bounded model checking
-# with yosys-abc, which is much faster for this: `short` for one k and 15 clocks, `long` for every
-# k, both taps, two interleaved channels, and 16 or 17 clocks.
+# with yosys-abc, which is much faster for this: `short` for one k and 15 clocks, `long` in 16 or 17
+# clocks for every k, then for taps [1] with one k, and for two interleaved channels with two k.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$1
@@ -49,7 +49,7 @@ prove_bits() { # K DELTA CHANNELS CLOCKS
   echo "proven: k = $1, delta $2, channels $3: every bit, in $4 clocks"
 }
 
-# Checks that words come out within a number of clocks, so that the bounded proofs are about some.
+# Checks that the words of `cover` in encoder_bits.sv can come out within so many clocks.
 cover_bits() {
   local log=$folder/cover.log
   model cover "read_verilog -formal -I$here $encoder; read_verilog -sv -formal $here/encoder_bits.sv; prep -top encoder_bits;

@@ -3,9 +3,10 @@
 // Chunks of HDF5 filter 32025 in, samples out, with AXI4-Stream interfaces.
 //
 // A packet of words is a chunk, and its samples are a packet; TUSER bit 0 marks the last sample of
-// a segment. A chunk of no samples, N = 0 alone, gives none. A damaged chunk ends early, with a
-// sample that has TLAST and TUSER bit 1. Damage of the layout (lengths, N, the end of the packet)
-// ends the current segment, or an empty one, with a word of zeros and the decoder's `s_error`.
+// a segment. A chunk of no samples, N = 0 alone, gives no packet. Where damage is found, the chunk
+// ends with a sample that has TLAST and TUSER bit 1. Damage of the layout (lengths, N, the end of
+// the packet) ends the current segment, or an empty one, with a word of zeros and the decoder's
+// `s_error`.
 //
 // Rates: see delta_rice_decoder.v. The words N and L take a clock each, and a chunk begins when all
 // samples of the one before have been taken.

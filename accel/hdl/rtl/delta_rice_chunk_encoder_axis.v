@@ -8,7 +8,8 @@
 // counted.
 //
 // A segment is held until it is encoded, so it must fit: it has at most MAX_SEGMENT_SAMPLES
-// samples. Other configurations are refused: `configuration_error` is high and no sample is taken.
+// samples. Longer segments, and segments or chunks of 0 samples, are refused: `configuration_error`
+// is high and no sample is taken.
 //
 // Rate: one sample per clock while m_axis_tready is high, even if all codes have 25 bits, for
 // segments of at least 10 samples.

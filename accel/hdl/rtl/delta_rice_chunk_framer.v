@@ -18,7 +18,7 @@ module delta_rice_chunk_framer #(
     input  wire                   rst,              // synchronous, active high
     // These inputs must be constant from reset to reset, and not 0.
     input  wire [31:0]            chunk_samples,    // N
-    input  wire [31:0]            segment_samples,  // samples of all segments but the last
+    input  wire [31:0]            segment_samples,  // samples of each segment but the last
     // Input: words of segments.
     input  wire                   s_valid,
     output wire                   s_ready,

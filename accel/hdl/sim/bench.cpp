@@ -4,11 +4,12 @@
 // linerate-rice.
 //
 // Each chunk is encoded from its samples and decoded from its words, and its segments are encoded
-// alone, all at the same time, and compared word by word. A third of the chunks run without pauses,
-// and there the encoders must take a sample in every clock (the chunk encoder, if all segments have
-// 10 samples or more); the others run with random pauses on every interface. Then chunks of less
-// than 3,000 samples are damaged: the decoder must end, and must detect exactly the damage that a
-// slow decoder detects, which is written here from the format alone.
+// alone, all at the same time, and compared word by word. About a third of the chunks run without
+// pauses, and there the encoders must take a sample in every clock (the chunk encoder, if all
+// segments are equally long and have 10 samples or more); the others run with random pauses on most
+// interfaces. Then chunks of less than 3,000 samples are damaged: the decoder must end, and must
+// detect exactly the damage that a slow decoder detects, which is written here from the format
+// alone.
 
 #include <cstdint>
 #include <cstdio>
@@ -189,7 +190,7 @@ void run(Bench &bench, const Chunk &c, int times) {
     decode_s.beats = chunks;
     bench.configure(c);
     if (bench.top.configuration_error) fail("configuration error", c, 0);
-    // Enough clocks even if every beat of input and output waits for the longest pause.
+    // Enough clocks even if every interface has the most pauses.
     size_t limit = 100 + 16 * (samples.size() + chunks.size());
     for (size_t i = 0; encode_m.beats.size() < chunks.size() || decode_m.beats.size() < samples.size() ||
                        segment_m.beats.size() < payloads.size();

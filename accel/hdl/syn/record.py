@@ -8,8 +8,8 @@ frequency. There is no open place and route for Xilinx 7 here: `estimate_mhz` is
 ABC reports for `synth_xilinx -abc9` (`Del`), with Yosys's delays of LUTs, carries and flip-flops and 300 ps for each wire. It
 is Yosys's estimate before placement; do not rely on it.
 
---check fails if one of the encoders is below 100 MHz on ECP5 with any seed. That does not hold for
-the chunk encoder.
+--check fails if one of the encoders is below 100 MHz on ECP5 with any seed. It does not look at the
+chunk encoder.
 """
 
 import argparse
