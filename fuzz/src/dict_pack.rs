@@ -7,7 +7,8 @@ use linerate_dict::{Input, Kind, Store, content_hash};
 
 use crate::files::{field, put, seal};
 
-/// Bytes of the header, of a segment's header and of a trailer. A pack has a multiple of them.
+/// Bytes of the header, of a segment's header and of a trailer. The length of a pack is a multiple
+/// of this.
 const LINE: usize = 64;
 /// Bytes of an index before its rows.
 const HEAD: usize = 64;
@@ -71,8 +72,8 @@ fn changed(bytes: &[u8], pack: &Pack, readable: &[(u64, Vec<u8>)]) {
     assert!(after.entries().all(|entry| entry.storage != Storage::CompressedWith(entry.id)));
 }
 
-/// The pack `data`, cut to whole lines, with correct hashes of the header, the stored dictionaries,
-/// the index and the trailer.
+/// The pack `data`, cut to a multiple of [`LINE`] bytes, with correct hashes of the header, the
+/// uncompressed dictionaries, the index and the trailer.
 fn resealed(data: &[u8]) -> Vec<u8> {
     let mut bytes = data.to_vec();
     bytes.truncate(bytes.len() / LINE * LINE);

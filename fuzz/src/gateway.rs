@@ -68,8 +68,8 @@ impl Peer {
 /// frames of the message at once.
 ///
 /// # Panics
-/// If the payloads differ, a payload is above the limit, an error does not persist, or a session holds too
-/// much memory.
+/// If the payloads differ, a payload is above the limit, an error does not persist, or a session or
+/// a scratch holds too much memory.
 pub fn gateway(data: &[u8]) {
     let Some((&choice, mut rest)) = data.split_first() else { return };
     let transport = Transport::STREAMS[usize::from(choice & 1)];

@@ -36,7 +36,8 @@ fn theirs(transport: Transport, mut src: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Decodes a message. The first byte chooses transport and dictionary, the rest is the message.
+/// Decodes a message. The first byte chooses the transport and whether there is a dictionary, the
+/// rest is the message.
 ///
 /// # Panics
 /// If zlib-rs has another verdict or payload (zstd frames are not compared), if the payload is

@@ -19,8 +19,8 @@ fn theirs(header: bool, bits: u8, src: &[u8]) -> (Verdict, Vec<u8>) {
     ((result.is_ok(), ended), out)
 }
 
-/// Decodes `src` by a [`StreamDecoder`], at most [`LIMIT`] bytes of output. `pieces` gives the
-/// lengths of pieces of input and output, in turn; if it is empty, there is one piece of each.
+/// Decodes `src` by a [`StreamDecoder`], at most [`LIMIT`] bytes of output. `pieces` chooses the
+/// lengths of pieces of input and output, in turn; if it is empty, pieces have [`LIMIT`] bytes.
 fn ours(options: Options, src: &[u8], pieces: &[u8], scratch: &mut Scratch) -> (Verdict, Vec<u8>) {
     let mut decoder = StreamDecoder::new(options).expect("options");
     let mut lens = pieces.iter().cycle().map(|&len| usize::from(len) * usize::from(len / 32 + 1));
@@ -52,12 +52,12 @@ fn ours(options: Options, src: &[u8], pieces: &[u8], scratch: &mut Scratch) -> (
     }
 }
 
-/// Decodes by every form of the decoder and compares with zlib-rs. The first byte chooses the
-/// format, the second how many of the next bytes, 0 to 15, are lengths of pieces. The rest is the
-/// compressed data.
+/// Decodes by stream decoders, one of them in the reference form, and by a buffer decoder, and
+/// compares with zlib-rs. The first byte chooses the format, the second how many of the next bytes,
+/// 0 to 15, choose the lengths of pieces. The rest is the compressed data.
 ///
 /// # Panics
-/// If a form of the decoder, or another split, has another verdict or other bytes than zlib-rs.
+/// If a decoder, with any split into pieces, has another verdict or other bytes than zlib-rs.
 pub fn inflate(data: &[u8]) {
     let [choice, count, rest @ ..] = data else { return };
     let (pieces, src) = rest.split_at(usize::from(count % 16).min(rest.len()));

@@ -62,7 +62,7 @@ fn by_index(src: &[u8], content: &[u8]) {
     assert!(half == content[at..], "an index changes nothing");
 }
 
-/// Decodes the bytes as compressed data without a header, by two threads and by one.
+/// Decodes the bytes as compressed data without a header, and compares two threads with one.
 fn after_header(src: &[u8], options: &parallel::Options) {
     let decode = |options: &parallel::Options| {
         let (mut reader, mut content) = (src, Vec::new());

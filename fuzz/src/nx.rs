@@ -33,7 +33,7 @@ fn limits() -> Limits {
 }
 
 /// Takes `data` as an archive without padding, and adds the padding, so that short inputs can have
-/// blocks. Returns nothing if the header or its tables are invalid.
+/// blocks. Returns no bytes if the header or its tables are invalid, cut off or too large.
 fn spread(data: &[u8]) -> Vec<u8> {
     let Ok(header) = Header::parse(data) else { return Vec::new() };
     let Ok(toc) = Toc::parse(&header, data) else { return Vec::new() };

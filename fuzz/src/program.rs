@@ -1,12 +1,13 @@
 //! Structured input of the deflate targets: calls on one stream, and the content they encode.
 //!
-//! Content is built from literals, runs, copies and noise, so that a short input reaches long matches, block
-//! boundaries at 65,535 bytes and incompressible data.
+//! Content is built from literals, runs, copies and noise, so that a short input reaches long
+//! matches, block boundaries at 65,535 bytes and incompressible data.
 
 use linerate_core::Tier;
 use linerate_deflate::{Format, Level};
 
-/// Content, in bytes, after which a program gets no more steps. Bounds the time that it takes.
+/// Content, in bytes, after which a program gets only the `Encode` at its end. Bounds the time that
+/// it takes.
 const MAX_CONTENT: usize = 300_000;
 
 /// One call on the stream.
@@ -133,8 +134,8 @@ impl Program {
         self.plain.resize(self.plain.len() + len, byte);
     }
 
-    /// Adds `len` bytes, each equal to the one at `distance` before it. Adds nothing if the content
-    /// is shorter than that.
+    /// Adds `len` bytes, each equal to the byte `distance` bytes before it. Adds nothing if there
+    /// are fewer than `distance` bytes.
     fn add_copy(&mut self, distance: usize, len: usize) {
         for _ in 0..len {
             let Some(from) = self.plain.len().checked_sub(distance) else { return };

@@ -42,7 +42,7 @@ pub fn rice_v2(data: &[u8]) {
 }
 
 /// Corrects the checksum of the header, so that the decoder reads its other fields, and limits the
-/// number of samples, so that little is allocated.
+/// number of samples to less than 2^24, and with it what a decoder allocates.
 fn mend(stream: &mut [u8]) {
     if let Some(head) = stream.first_chunk_mut::<28>() {
         head[11..16].fill(0);

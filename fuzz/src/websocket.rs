@@ -31,9 +31,9 @@ impl Write for Wire {
     }
 }
 
-/// Bytes 0 to 2 choose role, window and sizes of pieces. The rest is used three times: as bytes
-/// that the peer sends, as messages to send, and as messages some of which are compressed in
-/// advance ([`Prepared`]).
+/// Bytes 0 to 2 choose role, window and sizes of pieces. The rest is used as bytes that the peer
+/// sends (frames, and a handshake), as messages to send, and as messages some of which are
+/// compressed in advance ([`Prepared`]).
 ///
 /// # Panics
 /// If a connection holds too much memory, or if other messages arrive than were sent.
@@ -72,8 +72,8 @@ pub fn websocket(data: &[u8]) {
     // The last message may lack its end; the content of its fragments arrives nevertheless.
     assert_eq!(received, sent.iter().flat_map(|(_, payload)| payload.clone()).collect::<Vec<u8>>());
 
-    // Some messages are prepared. If the fragments of a message have begun, a prepared one waits
-    // for the last of them.
+    // Some messages are prepared. While a message lacks fragments, a prepared message waits for the
+    // last of them.
     let remember_prepared = window & 16 != 0;
     let options = Options { remember_prepared, ..Options::default() };
     let mut sender = DeflateStream::agreed(wire(&[]), one, options, Some(agreement)).expect("valid options");
@@ -98,7 +98,8 @@ pub fn websocket(data: &[u8]) {
     assert_eq!(payloads(&received).concat(), sent.concat());
 }
 
-/// Builds a frame with the first byte `first`, `masked` as a client must do it.
+/// Builds a frame that begins with the byte `first`. `masked`: whether its payload is masked, as in
+/// frames of a client.
 fn frame(first: u8, payload: &[u8], masked: bool) -> Vec<u8> {
     let mut frame = vec![first, if masked { 0xfe } else { 0x7e }];
     frame.extend_from_slice(&(payload.len() as u16).to_be_bytes());

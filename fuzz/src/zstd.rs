@@ -13,8 +13,8 @@ const MOST: usize = 256 << 10;
 /// Logarithm of the largest window: 1 MiB.
 const WINDOW_LOG: u32 = 20;
 
-/// libzstd as the oracle, one scratch for each CPU form of our decoder, and an output buffer. All are
-/// reused for every input.
+/// libzstd as the oracle, a scratch for the reference form of our decoder and one for each CPU
+/// tier, and an output buffer. All are reused for every input.
 struct Jury {
     oracle: Oracle,
     forms: Vec<Scratch>,
@@ -46,7 +46,7 @@ impl Jury {
     }
 
     /// Decodes `src` in pieces of random lengths by every form, and compares with libzstd's
-    /// decoders. `bytes` is the dictionary as libzstd gets it, `seed` that of the lengths.
+    /// decoders. `bytes` is the dictionary as libzstd gets it; the lengths depend on `seed`.
     fn try_stream(&mut self, dictionary: Option<&Dictionary<'_>>, bytes: &[u8], seed: u8, src: &[u8]) {
         let theirs = self.oracle.both(src, bytes, WINDOW_LOG, MOST);
         for scratch in &mut self.forms {

@@ -34,8 +34,8 @@ fn read_all(mut reader: impl Read, noise: &mut Noise) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Decodes the bytes through a reader, through a writer, and on several threads. The first byte is the seed
-/// of the lengths of pieces.
+/// Decodes the bytes through a reader, through a writer, and on several threads. The first byte is
+/// the seed of the lengths of pieces.
 ///
 /// # Panics
 /// If contents or errors differ, or if the offset of an error is not in the input.

@@ -3,8 +3,8 @@
 //! `smoke [SECONDS [FIRST [TARGET...]]]` runs the named targets (default: all), each over all
 //! seeds, then over mutations until SECONDS (default: 10) have passed since its start. Mutations
 //! are numbered from FIRST (default: 0). With the same seeds, a number gives the same input on
-//! every machine. The current input is in the file `artifacts/TARGET-smoke`, where it remains if it
-//! panics or kills the process.
+//! every machine. The current input is in the file `artifacts/TARGET-smoke`, where it remains if
+//! the target panics or the process is killed.
 
 use std::fs::{self, File};
 use std::io::{Result, Seek, Write};
