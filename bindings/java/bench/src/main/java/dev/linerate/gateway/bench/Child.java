@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 /** A Java virtual machine for one contender. */
 final class Child {
     /**
-     * A heap of fixed size that is touched first, so that the process grows only by memory outside
-     * it.
+     * Options for a heap of fixed size that is touched first, so that the process grows only by
+     * memory outside it.
      */
     static final List<String> FIXED_HEAP = List.of("-Xms1g", "-Xmx1g", "-XX:+UseSerialGC", "-XX:+AlwaysPreTouch");
 

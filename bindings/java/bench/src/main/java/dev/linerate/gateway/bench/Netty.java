@@ -39,8 +39,8 @@ final class Netty {
     }
 
     /**
-     * The codecs that are measured, and none. Each has the same window in both directions, which is
-     * kept from one message to the next.
+     * The codecs that are measured, and no codec for comparison. A codec has the same window in
+     * both directions, which is kept from one message to the next.
      */
     enum Codec {
         NETTY_15("Netty, JDK", 6, 15),
