@@ -170,7 +170,7 @@ template <class T> __device__ inline u32 bits_of(const Cost &cost) {
 
 struct Best {
   u32 mode;
-  u64 below; // about the bits that the block takes more in the mode below; BELOW_MAX if no mode below has been tried
+  u64 below; // for modes from 2 on: about the bits that the block takes more in the mode below
   u32 above; // estimate of the bits that the block takes more in the mode above
 };
 
