@@ -1,4 +1,5 @@
-"""Compresses detector waveforms, small blocks with many dictionaries, messages, and gzip files.
+"""Compresses and decompresses detector waveforms, small blocks with many dictionaries, messages,
+and gzip files.
 
 * :mod:`pylinerate.rice`: Delta-Rice for NumPy arrays in memory
 * :mod:`pylinerate.gpu`: the same on NVIDIA GPUs

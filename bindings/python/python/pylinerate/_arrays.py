@@ -49,9 +49,9 @@ def flat_bytes(buffer: Any) -> NDArray[np.uint8]:
 
 def flat_output(out: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Returns ``out``, an array or a buffer, as an array of ``dtype`` in one dimension to write to:
-    a view, never a copy. Raises ``ValueError`` if ``out`` is not writeable and C-contiguous, or is
-    an array that is not aligned, and ``TypeError`` if it is an array of another type, unless bytes
-    are written."""
+    a view, never a copy. Raises ``ValueError`` if ``out`` is read-only, not C-contiguous or an
+    array that is not aligned. Raises ``TypeError`` if it is an array of another type, unless
+    ``dtype`` is uint8."""
     if isinstance(out, np.ndarray):
         if not (out.flags.c_contiguous and out.flags.aligned and out.flags.writeable):
             raise ValueError("out must be C-contiguous, aligned and writeable")
@@ -81,8 +81,8 @@ def full_shape(shape: int | tuple[int, ...] | None, samples: int) -> tuple[int, 
 
 def integers(values: ArrayLike, dtype: type[Integer], name: str) -> NDArray[Integer]:
     """Returns ``values`` as a C-contiguous array of ``dtype`` in one dimension. Raises
-    ``TypeError`` for floats, which are not rounded, and ``ValueError`` for several axes. ``name``
-    is the name of the argument in these errors."""
+    ``TypeError`` for other values than integers (floats are not rounded), and ``ValueError`` for
+    several axes. ``name`` is the name of the argument in these errors."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{name} are {array.dtype}, but must be integers")

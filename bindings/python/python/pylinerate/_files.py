@@ -122,7 +122,7 @@ class SstStats(NamedTuple):
     dictionary_number: int | None
     #: Data blocks by compression: "none", "zstd", "lz4" and others.
     blocks: dict[str, BlockCount]
-    #: Properties that RocksDB has stored in the file, by name. It writes numbers as varints.
+    #: Properties that RocksDB has stored in the file, by name. It writes most numbers as varints.
     properties: dict[str, bytes]
 
 
@@ -238,11 +238,11 @@ class BlockFile(ReadThroughStore):
         path : str or path
             The file.
         store : Store
-            The store for the file's dictionary. If the dictionary is not in the file, for example
-            in a pack, it must be in the store already.
+            The store for the file's dictionary. If the dictionary is not in the file but, for
+            example, in a pack, it must be in the store already.
         map : bool
             Whether to map the file into memory; otherwise each block is read separately. If
-            somebody shortens a mapped file, the program crashes.
+            somebody shortens a mapped file, reading it may crash the program.
         dictionary : int, optional
             The ID in the store of the dictionary, if this is not in the file. Default: the
             dictionary is found by its hash.
@@ -427,7 +427,7 @@ class Sst(ReadThroughStore):
             The store for the file's dictionary.
         map : bool
             Whether to map the file into memory; otherwise each block is read separately. If
-            somebody shortens a mapped file, the program crashes.
+            somebody shortens a mapped file, reading it may crash the program.
         checksums : bool
             Whether to verify the checksum of each data block that is read. Those of other blocks
             are always verified.
@@ -488,8 +488,8 @@ class Sst(ReadThroughStore):
         self, keys: Iterable[AnyBuffer], errors: Literal["return"]
     ) -> list[bytes | Error | None]: ...
     def multi_get(self, keys: Iterable[AnyBuffer], errors: Literal["raise", "return"] = "raise") -> list[Any]:
-        """The values that :meth:`get` returns for many keys, in the order of ``keys``. Each block
-        is decoded once.
+        """The values that :meth:`get` returns for many keys, in the order of ``keys``. A block is
+        decoded once for all of its keys.
 
         Parameters
         ----------
@@ -562,8 +562,9 @@ def multi_get(
     requests: Iterable[tuple[BlockFile | Sst, AnyBuffer]], errors: Literal["raise", "return"] = "raise"
 ) -> list[Any]:
     """The values of keys in many files, in the order of ``requests``; ``None`` for a key that its
-    file does not have. Blocks are decoded in batches, each block once in a batch. While one block
-    is decoded, the memory of the next and of its dictionary is prefetched.
+    file does not have. Blocks of block files are decoded in batches, those of SST files all at
+    once, each block once in a batch. While one block is decoded, the memory of the next and of its
+    dictionary is prefetched.
 
     Parameters
     ----------

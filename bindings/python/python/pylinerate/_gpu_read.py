@@ -105,8 +105,8 @@ class _Reader:
     def queue(
         self, batch: list[tuple[tuple[int, ...], Any]], out: DeviceArray, shape: tuple[int, ...]
     ) -> None:
-        """Queues the decoding of a batch of chunks, and the copies of those that do not fill a
-        contiguous part of the output."""
+        """Queues the decoding of a batch of chunks, and the copies to the output of those that are
+        not decoded there directly."""
         stored: list[tuple[int, bytes, int]] = []
         offsets, crops = [], []
         for offset, chunk in batch:
@@ -151,7 +151,7 @@ class _Reader:
 
     def box(self, offset: tuple[int, ...]) -> tuple[list[int], list[int], list[int]]:
         """The selected part of the chunk at ``offset``: the index of its first element in the
-        output, that in the chunk, and its shape."""
+        output, the index of this element in the chunk, and the shape of the part."""
         position, skip, shape = [], [], []
         for axis, at, chunk in zip(self.plan.axes, offset, self.dataset.chunks):
             start, stop = max(at, axis.start), min(at + chunk, axis.start + axis.count)

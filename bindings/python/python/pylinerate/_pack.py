@@ -76,8 +76,8 @@ class Compacted(NamedTuple):
 
 
 class Pack(File):
-    """A file of dictionaries with 64-bit IDs. An open pack shows the file as it was when it was
-    opened.
+    """A file of dictionaries with 64-bit IDs. An open pack shows the state that the file had when
+    the pack was opened.
 
     A pack is compressed by default, and records the users of each dictionary. Changes are appended
     to the file, and committed bytes are never overwritten. ``pack[id]`` returns the bytes of a
@@ -179,7 +179,7 @@ class Pack(File):
         UnknownId
             If a dictionary in ``drop`` does not exist.
         Error
-            If a dictionary in ``drop`` has users, or the pack is damaged.
+            If a dictionary in ``drop`` has users, the pack is damaged, or ``level`` is invalid.
         OSError
             If the file cannot be read or written, or an editor has it open.
 

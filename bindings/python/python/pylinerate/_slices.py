@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Slices(Sequence[memoryview]):
     """Slices of one buffer, such as blocks in a file, or outputs of a batch. This is a sequence of
     ``memoryview`` objects; the content of the buffer is not copied. Raises ``ValueError`` if a
-    slice is not within the buffer.
+    slice is not within the buffer, or there are more or fewer starts than lengths.
 
     Attributes
     ----------

@@ -95,7 +95,7 @@ def encode2(
     channels : int or None
         Number of channels, at most 1024. Each row (the last axis) holds one sample of each: (N, 15)
         for the leads of an ECG, (N, 2) for stereo sound. A channel is predicted along time and from
-        other channels. 1 means no channels. Default: found out, unless ``segment`` is given.
+        other channels. 1 means no channels. Default: found out, or 1 if ``segment`` is given.
 
     Returns
     -------

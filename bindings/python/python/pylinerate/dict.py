@@ -128,7 +128,7 @@ class Counters(NamedTuple):
     without_tables: int
     #: Number of blocks that could not be decoded.
     errors: int
-    #: Number of cache lines that were prefetched while the block before was decoded.
+    #: Number of cache lines that were prefetched for the next block while a block was decoded.
     prefetched_lines: int
 
 

@@ -1,7 +1,8 @@
 """Decompresses the message streams of chat gateways: one zlib or zstd stream for each connection.
 
 This module is for programs with one connection or with thousands. Each connection takes up to 34 KB
-(zlib) or 72 KB (zstd). Each message gives one payload, and damaged streams are errors.
+(zlib) or 72 KB (zstd with a window of 64 KiB). Each message gives one payload, and damaged streams
+are errors.
 
 >>> import zlib
 >>> from pylinerate.gateway import Decompressor

@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 #: `cudaStreamLegacy`, the handle of CUDA's default stream. Protocols such as DLPack use it, since
-#: they do not allow 0, which may mean two streams.
+#: they do not allow 0, which may stand for either of two streams.
 LEGACY_STREAM = 1
 
 
@@ -168,8 +168,8 @@ class DeviceArray:
         Raises
         ------
         ValueError
-            If ``stream`` is 0, which the protocol forbids because it may mean two streams. Or if
-            the samples are neither integers nor floats.
+            If ``stream`` is 0, which the protocol forbids because it may stand for either of two
+            streams. Or if the samples are neither integers nor floats.
         BufferError
             If the caller asks for a copy or for another device than that of the array.
         """
@@ -196,8 +196,8 @@ def empty(shape: int | Sequence[int], dtype: DTypeLike, device: int = 0) -> Devi
 
 
 def read(dataset: Any, selection: Any = ..., *, stream: Any = None, device: int = 0) -> DeviceArray:
-    """Returns ``dataset[selection]`` in device memory. Compressed chunks cross the bus and are
-    decoded there.
+    """Returns ``dataset[selection]`` in device memory. Compressed chunks cross the bus, and the GPU
+    decodes them.
 
     While chunks are decoded, the next ones are read from the file.
 
@@ -205,8 +205,8 @@ def read(dataset: Any, selection: Any = ..., *, stream: Any = None, device: int 
     ----------
     dataset : h5py.Dataset
         A dataset of integers or floats with Delta-Rice (filter 32025) or version 2 (filter 325).
-        The host checks fletcher32 and undoes shuffle, if the dataset has these filters too. It also
-        decodes chunks to which Delta-Rice was not applied first.
+        The host checks fletcher32 and undoes shuffle, if the dataset has these filters too. If
+        another filter was applied before Delta-Rice, the host decodes the whole chunk.
     selection : integers, slices of step 1, ``...``, or a tuple of these
         As in ``dataset[selection]``. Default: everything. Chunks are decoded whole and cropped on
         the device.
@@ -337,7 +337,8 @@ def encode(
     TypeError
         If the array is not of 16-bit integers in the machine's byte order.
     ValueError
-        If the array is not C-contiguous, a parameter is invalid, or the chunk would be too large.
+        If an array in device memory is not C-contiguous, a parameter is invalid, or the chunk would
+        be too large.
     """
     source = _Source(array, _stream(stream), device)
     dtype = sample_dtype(source.dtype, (2,))
@@ -584,8 +585,8 @@ class _Source:
 
 
 def _ordinal(device: Any) -> int:
-    """The number of the GPU that another library's device object stands for: its ``id`` in CuPy,
-    its ``index`` in PyTorch. 0 if it has none of these."""
+    """The number of the GPU that ``device`` stands for: a number itself, or the ``id`` of CuPy's
+    device object, or the ``index`` of PyTorch's. 0 if it is none of these."""
     candidates = (device, getattr(device, "id", None), getattr(device, "index", None))
     return next((number for number in candidates if isinstance(number, int)), 0)
 

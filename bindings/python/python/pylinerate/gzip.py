@@ -414,8 +414,8 @@ def open(
     Parameters
     ----------
     filename : path or file object
-        The compressed file. A file object is read only by the threads that call the result, and
-        is not closed.
+        The compressed file. A file object is read and written only by the threads that call the
+        result, and is not closed.
     mode : str
         "r", "rb", "w", "wb", "x", "xb", "a" or "ab" for bytes, "rt", "wt", "xt" or "at" for text.
     compresslevel, threads, index

@@ -130,7 +130,7 @@ class DeltaRice2(h5py.filters.FilterRefBase):
         chunks) if it has 1024 to 16384 samples, else about 4096 samples.
     channels : int or None
         Number of channels: the length of the chunks' last axis, or 1 for no channels. Default:
-        found out for each chunk, unless ``segment`` is given.
+        found out for each chunk, or 1 if ``segment`` is given.
     """
 
     filter_id = DELTARICE2_ID

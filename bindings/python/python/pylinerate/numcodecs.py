@@ -8,8 +8,8 @@ numcodecs finds them by name once this package is installed; programs need not i
 >>> bool((codec.decode(codec.encode(samples)) == samples).all())
 True
 
-The bytes are those of HDF5 filter 32025. So an index of the chunks of HDF5 files can name this
-codec, with the ``cd_values`` as its parameters.
+:class:`DeltaRice` makes the same bytes as HDF5 filter 32025. So an index of the chunks of HDF5
+files can name this codec, with the ``cd_values`` as its parameters.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class DeltaRice2(Codec):
         chunk) if it has 1024 to 16384 samples, else about 4096 samples.
     channels : int or None
         Number of channels: the length of the chunks' last axis, or 1 for no channels. Default:
-        found out for each chunk, unless ``segment`` is given. Part of the configuration if given.
+        found out for each chunk, or 1 if ``segment`` is given. Part of the configuration if given.
     threads : int, optional
         Maximum number of threads per call. Default: the environment variable ``LINERATE_THREADS``,
         else 1. Not part of the configuration.

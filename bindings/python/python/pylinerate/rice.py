@@ -31,7 +31,7 @@ samples.
 A chunk that would be larger than its samples by more than 2 % and more than 64 bytes is an error,
 unless you pass ``allow_expansion=True``.
 
-:func:`encode2` makes streams of version 2, a format of this project. They are smaller, have
+:func:`encode2` makes streams of version 2, a format of this project. They are usually smaller, have
 checksums, include all that decoding needs, and hold 16- and 32-bit integers.
 
 >>> stream = rice.encode2(waveforms)
@@ -116,8 +116,9 @@ class Params:
 
     @classmethod
     def from_cd_values(cls, values: Sequence[int]) -> Params:
-        """Parses the ``cd_values`` of a dataset, signed or unsigned. Missing values get the
-        defaults; values after the last coefficient are ignored.
+        """Parses the ``cd_values`` of a dataset, signed or unsigned. If values are missing at the
+        end, they get the defaults, but missing coefficients raise ``ValueError``. Values after the
+        last coefficient are ignored.
 
         >>> Params.from_cd_values([8, 7000, 3, 1, 4294967294, 1])
         Params(m=8, segment=7000, filter=(1, -2, 1))
@@ -222,8 +223,8 @@ def tune(
     segment: int | None = None,
     filter: Iterable[int] | Literal["auto"] = DELTA,
 ) -> Params:
-    """Finds the parameters that make the chunk of ``array`` smallest. The m is the best one for the
-    filter, except that the padding of segments is not counted.
+    """Finds the m, and on request the filter, that make the chunk of ``array`` smallest. The search
+    does not count the padding of segments.
 
     Parameters
     ----------
@@ -451,7 +452,7 @@ def decode(
     chunk : Chunk, bytes, or anything with the buffer protocol
         Exactly one chunk. A :class:`Chunk` needs no further arguments.
     m, segment, filter
-        The parameters that :func:`encode` was called with. If ``segment`` is None, it is found from
+        The parameters that the chunk was encoded with. If ``segment`` is None, it is found from
         ``shape`` and the number of segments in the chunk.
     dtype : int16 or uint16
         Type of the result. Default: that of ``out`` if it is an array, or of the :class:`Chunk`,
@@ -480,7 +481,8 @@ def decode(
     ValueError
         If the chunk has a number of samples that does not fit ``shape``.
     TypeError
-        If neither ``m`` nor ``params`` is given for plain bytes.
+        If neither ``m`` nor ``params`` is given for plain bytes, or the samples are to have another
+        type than int16 or uint16.
     """
     threads = thread_count(threads)
     if isinstance(out, np.ndarray):

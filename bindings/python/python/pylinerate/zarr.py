@@ -57,8 +57,8 @@ __all__ = ["DeltaRice", "DeltaRice2"]
 class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     """Base of the codecs of this module.
 
-    Worker threads encode and decode. Of a chunk, only the rows from the first selected one to the
-    last are decoded, unless the array has further codecs.
+    Worker threads encode and decode. Of a chunk in host memory, only the segments with the rows
+    from the first selected one to the last are decoded, unless the array has further codecs.
     """
 
     is_fixed_size = False
@@ -318,7 +318,7 @@ class DeltaRice2(_Codec):
         chunks) if it has 1024 to 16384 samples, else about 4096 samples.
     channels : int or None
         Number of channels: the length of the chunks' last axis, or 1 for no channels. Default:
-        found out for each chunk, unless ``segment`` is given. Part of the metadata if given.
+        found out for each chunk, or 1 if ``segment`` is given. Part of the metadata if given.
     threads : int, optional
         Maximum number of threads per chunk. Default: the environment variable ``LINERATE_THREADS``,
         else 1. Not part of the metadata.
