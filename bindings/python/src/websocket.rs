@@ -14,14 +14,14 @@ use crate::error::raise;
 use crate::frame::Frame;
 use crate::sys::bytes::copied;
 
-/// Smallest input for which the interpreter's lock is released, in bytes: those of a message to
-/// compress, or compressed ones to decode. For shorter input, releasing the lock takes longer than
-/// the work, because another thread may then keep it for 5 ms.
+/// Smallest input for which the interpreter's lock is released, in bytes: a message to compress, or
+/// compressed data to decode. For shorter input, releasing the lock takes longer than the work,
+/// because another thread may then keep it for 5 ms.
 const RELEASE_LOCK_FROM: usize = 16 << 10;
 /// Largest buffer for decoded output that is kept for the next message, in bytes.
 const KEPT_BUFFER: usize = 1 << 20;
-/// Maximum number of working memories that are kept. As many threads can work at the same time
-/// without allocating new ones.
+/// Maximum number of working memories that are kept. Up to this number of threads can work at the
+/// same time without allocating working memory.
 const KEPT: usize = 16;
 
 /// Working memory of one thread while it encodes or decodes.

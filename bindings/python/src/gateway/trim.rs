@@ -12,7 +12,7 @@ use super::decompressor::SCRATCH;
 /// Number of connections that must be closed before a thread is started that gives their memory,
 /// a few megabytes then, back to the system.
 const WORTH: u64 = 64;
-/// That thread waits until no connection was closed for this time.
+/// The thread that gives memory back first waits until no connection was closed for this time.
 const QUIET: Duration = Duration::from_secs(2);
 
 /// Number of connections closed so far.
@@ -33,7 +33,7 @@ pub(crate) fn gateway_trim(py: Python<'_>) {
 }
 
 /// Counts a closed connection. If at least [`WORTH`] connections were closed since memory was last
-/// given back, starts the thread that gives it back, unless that is running.
+/// given back, starts the thread that gives it back, unless this thread is running already.
 pub(super) fn closed() {
     let closed = CLOSED.fetch_add(1, Ordering::Relaxed) + 1;
     if closed - TRIMMED.load(Ordering::Relaxed) < WORTH {

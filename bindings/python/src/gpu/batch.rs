@@ -122,8 +122,9 @@ pub(crate) fn gpu_decode(
         .queue(py, stream, None, |stream, workspace| decode(&device.codec, &params, &jobs, stream, workspace))
 }
 
-/// Queues the decoding of version 2 streams, which `chunks` has, on the CUDA stream `stream`. Each
-/// of those in device memory must have at least `min_segment` samples per segment.
+/// Queues the decoding of the version 2 streams `chunks` on the CUDA stream `stream`. Item i of
+/// `chunks` is decoded to output i. An item in device memory must have at least `min_segment`
+/// samples per segment.
 #[pyfunction]
 pub(crate) fn gpu_decode2(
     device: &GpuDevice,
@@ -184,7 +185,7 @@ pub(crate) fn gpu_encode2(
 /// Queues the decoding of chunks of an HDF5 dataset, each of `chunk_bytes` bytes when decoded. The
 /// host undoes the filters that were applied after Delta-Rice. It decodes a chunk completely, and
 /// copies it to the device, if Delta-Rice was not the first filter applied to the chunk, or if the
-/// sample type of the chunk differs from that of the first one.
+/// [`Format`] of the chunk differs from that of the first chunk that the device decodes.
 ///
 /// An error that the host finds in a chunk has the index of the chunk as the attribute `index`. If
 /// the device finds the error, [`GpuBatch::wait`] raises it, and `index` counts only the chunks

@@ -3,8 +3,8 @@
 
 /// A box of elements with its places in both arrays.
 pub(crate) struct Region {
-    /// Size of the box along each axis, in steps of the axis's strides. At first these are the axes
-    /// of the arrays and, at the end, one for the bytes of an element. Then some are merged.
+    /// Length of the box along each axis. The axes are those of the arrays, and a last one for the
+    /// bytes of an element; some of them are merged.
     shape: Vec<usize>,
     /// Bytes from one index to the next along each axis, in the destination.
     to_strides: Vec<usize>,

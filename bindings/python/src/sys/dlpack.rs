@@ -57,11 +57,13 @@ struct Versioned {
 
 /// `kDLCUDA`, the kind of device for memory of a CUDA device.
 const CUDA: i32 = 2;
-// Names of capsules: of a tensor without and with a version, and the names that the consumer of the
-// capsule gives it then.
+/// Name of a capsule with a tensor without a version.
 const PLAIN: &CStr = c"dltensor";
+/// Name of a capsule with a tensor with a version.
 const VERSIONED: &CStr = c"dltensor_versioned";
+/// The name that a consumer gives a [`PLAIN`] capsule when it takes the tensor.
 const USED_PLAIN: &CStr = c"used_dltensor";
+/// The name that a consumer gives a [`VERSIONED`] capsule when it takes the tensor.
 const USED_VERSIONED: &CStr = c"used_dltensor_versioned";
 
 /// Objects that an exported tensor keeps alive: the Python object that owns its memory, its shape

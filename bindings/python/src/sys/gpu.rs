@@ -41,14 +41,15 @@ pub(crate) fn fill(stream: &Stream, to: u64, bytes: usize) -> Result<()> {
     unsafe { stream.fill(to, 0, bytes) }
 }
 
-/// Queues on the stream a copy of rows between the arrays at the device addresses `from` and `to`.
+/// Queues on the stream a copy of rows from the array at the device address `from` to the array at
+/// `to`.
 pub(crate) fn copy_rows(stream: &Stream, to: u64, from: u64, rows: &Rows) -> Result<()> {
     let (to, from) = (to + rows.to as u64, from + rows.from as u64);
     // SAFETY: see above; the rows are within the arrays.
     unsafe { stream.copy_rows((to, rows.to_pitch), (from, rows.from_pitch), rows.width, rows.count) }
 }
 
-/// [`Codec::decode`].
+/// Calls [`Codec::decode`].
 pub(crate) fn decode(
     codec: &Codec,
     params: &Params,
@@ -60,7 +61,7 @@ pub(crate) fn decode(
     unsafe { codec.decode(params, jobs, stream, workspace) }
 }
 
-/// [`Codec::decode_streams`].
+/// Calls [`Codec::decode_streams`].
 pub(crate) fn decode_streams(
     codec: &Codec,
     element: ElementType,
@@ -73,7 +74,7 @@ pub(crate) fn decode_streams(
     unsafe { codec.decode_streams(element, min_segment, jobs, stream, workspace) }
 }
 
-/// [`Codec::encode`].
+/// Calls [`Codec::encode`].
 pub(crate) fn encode(
     codec: &Codec,
     params: &Params,
@@ -85,7 +86,7 @@ pub(crate) fn encode(
     unsafe { codec.encode(params, jobs, stream, workspace) }
 }
 
-/// [`Codec::encode_streams`].
+/// Calls [`Codec::encode_streams`].
 pub(crate) fn encode_streams(
     codec: &Codec,
     element: ElementType,
