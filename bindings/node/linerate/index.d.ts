@@ -86,7 +86,8 @@ export interface GatewayOptions {
 
 /**
  * The decompressor of one connection. It takes the content of the websocket messages in order. It
- * holds up to 34 KB (zlib) or 72 KB (zstd), which are reported to the garbage collector.
+ * holds up to 34 KB (zlib) or, with the default `windowLog`, 72 KB (zstd). This memory is reported
+ * to the garbage collector.
  *
  * After an error in a stream, every call that decompresses throws that error again until `reset`.
  * If each message is compressed on its own, an error affects only its own message.

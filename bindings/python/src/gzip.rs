@@ -330,7 +330,7 @@ impl GzipEncoder {
 
 /// Decodes the gzip file at `path`, writes its index to the path `index`, and returns the length of
 /// the content in bytes. An existing index is replaced only when the new one is complete.
-/// `spacing` is the minimum number of bytes of content between two points of the index.
+/// `spacing` is the minimum number of bytes of content between two points within a member.
 #[pyfunction]
 pub(crate) fn gzip_build_index(py: Python<'_>, path: PathBuf, index: PathBuf, spacing: u64) -> PyResult<u64> {
     let raised = Mutex::default();

@@ -1,5 +1,5 @@
-//! Makes JavaScript strings of UTF-8. V8 only copies Latin-1 and UTF-16, but is slow to decode
-//! UTF-8, so most text is converted here.
+//! Makes JavaScript strings of UTF-8. V8 copies Latin-1 and UTF-16 as they are, but is slow to
+//! decode UTF-8, so most text is converted here.
 
 use napi::{Env, Error, JsString, Result};
 

@@ -458,8 +458,9 @@ def build_index(filename: Path, index: Path | None = None, *, spacing: int = 4 <
         The index. Default: the name of the file with ``.gzidx`` appended. An existing file is
         replaced only when the index is complete.
     spacing : int
-        Minimum number of bytes of content between two points of the index. Less than 64 KiB counts
-        as 64 KiB. A point takes 32 KiB in the index, unless it is at the beginning of a member.
+        Minimum number of bytes of content between two points of the index within a member. Less
+        than 64 KiB counts as 64 KiB. A point takes 32 KiB in the index, unless it is at the
+        beginning of a member.
 
     Returns
     -------
