@@ -131,8 +131,8 @@ planner_dds() (
     done
 )
 
-# Encodes every STEP-th matching texture of SuperTuxKart as BC4 or BC7, because no package has
-# textures in these formats. The encoder's bytes may differ on other CPUs.
+# Encodes every STEP-th matching texture of SuperTuxKart as BC4 or BC7, because the packages above
+# have no textures in these formats. The encoder's bytes may differ on other CPUs.
 encoded() ( # FORMAT STEP PATTERN
   work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT &&
     debian supertuxkart-data=1.4+dfsg-2 "$work/images" '*/data/tracks/*.png' '*/data/tracks/*.jpg' '*/data/textures/*.png' \

@@ -3,8 +3,9 @@
 # after the other: aarch64-unknown-linux-gnu (with qemu-user), i686-unknown-linux-gnu, wasm32-wasip1
 # (with Node.js), x86_64-pc-windows-gnu (with wine); and the command, linked statically with musl,
 # in an empty root folder. Each target needs Rust's library (rustup target add TARGET, or the
-# component rust-src), a C compiler, and an emulator. If one is missing, it is named and the status
-# is 77. CSV=FILE gets a row for each target and package, as in records/platforms.csv.
+# component rust-src), a C compiler, and the emulator named here, if any. If one is missing, it is
+# named and the status is 77. CSV=FILE gets a row for each target and package, as in
+# records/platforms.csv.
 # PACKAGES="linerate-core ..." builds and tests only these; ONLY="..." builds all and tests only
 # these. A test program that takes longer than LIMIT seconds (7200) has failed.
 set -euo pipefail
@@ -121,7 +122,7 @@ left_out() { # TARGET NAME
 }
 
 # Makes a folder for PATH, where the compilers that tests start are those for the target, and
-# programs that would load a library of the target on this machine are missing. `lib` there has
+# programs that would load a library of the target on this machine always fail. `lib` there has
 # zlib, which linerate-z loads and cross compilers lack; it is compiled from the source in the crate
 # libz-sys.
 foreign_tools() {

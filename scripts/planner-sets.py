@@ -9,7 +9,7 @@
     float.npy    an array of (400, 180, 720): a smooth field in float32
     office       spreadsheets and texts, as zip files of XML, 220 MB
 
-The same versions of Python and SQLite give the same bytes.
+The same versions of Python, SQLite and zlib give the same bytes.
 """
 
 import array

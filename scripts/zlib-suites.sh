@@ -82,7 +82,7 @@ run_git() {
     export LD_PRELOAD=$1
     # The commands are joined by &&, since `set -e` has no effect here. With the library, git makes
     # loose objects, a pack, and another pack after a change; without the library it checks each.
-    # Then it makes a pack without the library and checks it with it, and clones a bundle.
+    # Then git makes a pack without the library, checks it with the library, and clones a bundle.
     git init -q -b main && cp -r "$OLDPWD/docs" "$OLDPWD/crates/deflate" . && "${git[@]}" add -A && "${git[@]}" commit -qm one &&
       LD_PRELOAD='' git fsck --full --strict && "${git[@]}" repack -adfq &&
       LD_PRELOAD='' git fsck --full --strict &&

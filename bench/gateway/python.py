@@ -44,9 +44,9 @@ CONNECTIONS = 2500
 #: Messages of a connection in the shape `many`: their number, and how many of them, the last ones,
 #: are timed. The others fill the window of the decoder.
 MANY, LIVE = 30, 24
-#: Number of messages of a connection in the shape `busy`.
+#: Maximum number of messages of the connection in the shape `busy`.
 BUSY = 200
-#: Shape `dictionary`: bytes of the dictionary, most bytes in a message, and number of messages of a connection.
+#: Shape `dictionary`: bytes of the dictionary, most bytes in a message, and most messages of the connection.
 DICTIONARY, SMALL, FRAMES = 16 << 10, 4 << 10, 2000
 Decode = Callable[[bytes], Any]
 #: The messages of one connection, each as compressed form and payload.
