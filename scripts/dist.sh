@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # dist.sh OUT [KIND...]: makes the packages of a release for every platform that can be linked here,
 # in OUT, and SHA256SUMS.
-# dist.sh --check OUT [KIND...]: installs each package that can run here in an empty environment, and
-# runs an example of its page. CSV=FILE gets a row for each package, as in records/packages.csv.
+# dist.sh --check OUT [KIND...]: installs each package that can run here in an empty environment,
+# and runs an example of its page. CSV=FILE gets a row for each package, as in records/packages.csv.
 # Kinds: archive (program, static), deb, wheels, jars, npm. With --check also crates: each crate as
 # cargo packs it (package-check.sh); and rows: the rows of the README's install table, tried in empty
 # folders (dist-rows.py; ROWS=WORDS takes the rows that contain one of the words). After a kind that

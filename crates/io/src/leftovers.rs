@@ -27,7 +27,8 @@ pub(crate) const SWEPT_ENTRIES: usize = 1 << 14;
 /// Largest number of folders remembered as swept. A full set is cleared.
 const SWEPT_FOLDERS: usize = 1 << 14;
 
-/// Makes a temporary name that is unique across processes and machines, for a file or a folder.
+/// Makes a temporary name for a file or a folder, which no other process makes unless two machines
+/// count as one place.
 pub fn temporary_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -179,10 +180,10 @@ pub struct Leftovers {
 }
 
 /// Removes stale temporary files of a folder and, if `deep`, of all folders below it. These are
-/// files, links and folders with [temporary names](temporary_name) whose process has ended, or, if
-/// their process is unknown, which are a day old. A stale folder is removed with all below it. Does
-/// not follow links to folders. With `dry`, removes nothing. Errors are collected in the result,
-/// and do not stop the search.
+/// files, links and folders with [temporary names](temporary_name) whose process has ended, or is
+/// unknown and whose last change is at least a day ago. A stale folder is removed with all below it.
+/// Does not follow links to folders. With `dry`, removes nothing. Errors are collected in the
+/// result, and do not stop the search.
 pub fn remove_leftovers(folder: impl AsRef<Path>, deep: bool, dry: bool) -> Leftovers {
     let mut found = Leftovers::default();
     let mut folders = vec![folder.as_ref().to_owned()];

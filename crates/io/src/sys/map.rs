@@ -13,7 +13,7 @@ use crate::read_at::ReadAt;
 /// A memory-mapped file, which is read without copying.
 ///
 /// The mapped bytes must not change meanwhile. If the file is truncated within them, reading the
-/// missing bytes ends the program by SIGBUS on Unix; [`FileSource`](crate::FileSource) reports an
+/// missing bytes ends the program with SIGBUS on Unix; [`FileSource`](crate::FileSource) reports an
 /// error instead. If others append to a file and truncate it again, map the bytes that stay with
 /// [`first`](MapSource::first).
 #[derive(Debug)]
