@@ -25,7 +25,7 @@ def test_trained_dictionaries_save_bytes():
     assert found.ratio_without == found.content / found.without_dictionary
     assert found.ratio == found.content / (found.with_dictionary + found.dictionary)
     assert smaller.tables < found.tables <= 9 << 10
-    # A maximum size above the size of the samples costs nothing.
+    # A maximum size far above the size of the samples does not exhaust the memory.
     assert len(train(samples, 1 << 62)) < 1 << 20
     for bad in ([], [b"x"], [b""] * 100):
         with pytest.raises(pylinerate.Error):
@@ -86,7 +86,7 @@ def test_cluster_separates_two_kinds_of_rows():
     assert cluster(map(iter, sets), 2, 2048, threads=3) == found
     store = Store()
     assert len({store.insert(dictionary) for dictionary in found.dictionaries}) == 2
-    # Now the sets represent more bytes than their samples have.
+    # Now most sets represent more bytes than their samples have.
     larger = cluster(sets, 2, 2048, set_bytes=[10**9] * 12 + [0, 1])
     assert larger.sets[0].content == 10**9
     with pytest.raises(ValueError):

@@ -202,7 +202,7 @@ def test_truncated_zstd_messages_are_errors(at, options):
 
 
 def test_truncated_zlib_messages_are_found_by_later_ones():
-    """A truncated message looks like a fragment; the next message exposes it."""
+    """A truncated message looks like a fragment; a later message exposes it."""
     frames = frames_of("zlib-stream", TRAFFIC)
     for length in range(len(frames[3])):
         decompressor = Decompressor("zlib-stream", **CHECKED)

@@ -141,7 +141,7 @@ FILTERS = [DeltaRice(m=16), DeltaRice2()]
 @pytest.mark.parametrize(
     ("shape", "chunks"),
     [
-        ((20, 500), (5, 500)),  # whole rows: decoded in place
+        ((20, 500), (5, 500)),  # chunks of whole rows, which are decoded directly to the output
         ((23, 500), (5, 500)),
         ((17, 333), (4, 100)),
         ((5000,), (700,)),

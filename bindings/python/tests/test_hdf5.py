@@ -114,7 +114,7 @@ def test_other_filters_before_delta_rice_are_rejected(file, compression):
         plist.set_filter(compression.filter_id, h5py.h5z.FLAG_OPTIONAL, compression.filter_options)
         with pytest.raises(ValueError, match=f"Delta-Rice.*{why} comes before it"):
             h5py.h5d.create(file.id, b"x", h5py.h5t.STD_I16LE, h5py.h5s.create_simple((4, 700)), dcpl=plist)
-    # Other filters may follow it.
+    # Other filters may follow Delta-Rice.
     plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     plist.set_chunk((4, 700))
     plist.set_filter(compression.filter_id, h5py.h5z.FLAG_OPTIONAL, compression.filter_options)

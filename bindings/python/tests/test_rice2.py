@@ -56,7 +56,7 @@ def test_shapes_round_trip(shape, dtype):
 
 
 def test_streams_of_one_and_two_axes_have_no_shape_record():
-    """Their bytes are the same as in releases before shape records."""
+    """Such streams have the same bytes as in releases before shape records."""
     array = waves((6, 1000))
     for plain in (array, array[0]):
         stream = encode2(plain)
@@ -78,8 +78,8 @@ def test_concatenated_streams_of_three_axes_are_joined_along_the_first():
 
 
 def test_streams_that_follow_one_with_a_shape_are_part_of_its_array():
-    """The command writes these if one index of the first axis has more samples than a stream can
-    hold."""
+    """The command writes such streams if one index of the first axis has more samples than a stream
+    can hold."""
     array = waves((2, 30, 50))
     named = encode2(array[:0])
     parts = [encode2(part) for part in (array[0, :20], array[0, 20:], array[1])]

@@ -181,9 +181,9 @@ pub struct Leftovers {
 
 /// Removes stale temporary files of a folder and, if `deep`, of all folders below it. These are
 /// files, links and folders with [temporary names](temporary_name) whose process has ended, or is
-/// unknown and whose last change is at least a day ago. A stale folder is removed with all below it.
-/// Does not follow links to folders. With `dry`, removes nothing. Errors are collected in the
-/// result, and do not stop the search.
+/// unknown and they are at least a day old. A stale folder is removed with all below it. Does not
+/// follow links to folders. With `dry`, removes nothing. Errors are collected in the result, and do
+/// not stop the search.
 pub fn remove_leftovers(folder: impl AsRef<Path>, deep: bool, dry: bool) -> Leftovers {
     let mut found = Leftovers::default();
     let mut folders = vec![folder.as_ref().to_owned()];
