@@ -50,7 +50,7 @@ class Store(NotPicklable):
     Parameters
     ----------
     table_budget : int, optional
-        Maximum bytes of kept decoding tables; those of a dictionary take at most 5.3 KiB. When new
+        Maximum bytes of kept decoding tables; those of a dictionary take at most 5,440. When new
         tables exceed this budget, tables that were not used lately are evicted, and built again
         when a block needs them. If none can be evicted, a block gets temporary tables. Default: no
         limit.
