@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # haproxy-slz.sh FOLDER: builds HAProxy from Debian's source package three times in FOLDER:
 # haproxy-slz with its bundled SLZ, haproxy-linerate with libslz.so.1 of bindings/c/slz instead,
-# haproxy-zlib with the system's zlib. Apart from what setup.sh installs, nothing else on the system
-# changes, because apt's lists are in FOLDER. The status is 77 if the source or compilers are
-# missing.
+# haproxy-zlib with the system's zlib. Apart from what setup.sh installs, the system stays as it is,
+# because apt's lists are in FOLDER. The status is 77 if the source or compilers are missing.
 set -euo pipefail
 mkdir -p "${1:?usage: haproxy-slz.sh FOLDER}"
 folder=$(cd "$1" && pwd)

@@ -796,8 +796,8 @@ mod tests {
             fs::set_permissions(&target, permissions).unwrap();
         }
 
-        /// Programs in Rust let others delete the files that they have open. The reader keeps the
-        /// old file.
+        /// Rust's `File::open`, like Java's `java.nio`, lets other programs delete the open file.
+        /// The reader keeps the old file.
         #[test]
         fn open_file_that_may_be_deleted_is_replaced() {
             let folder = tempfile::tempdir().unwrap();

@@ -163,7 +163,8 @@ impl ReadAt for FileSource {
     fn will_read(&self, offset: u64, len: u64) {
         use rustix::fs::{Advice, fadvise};
         let end = offset.saturating_add(len).min(self.len);
-        // For one hint, Linux reads no more than the device's read-ahead, often 128 KiB.
+        // For one hint, Linux reads no more than the device's read-ahead, 128 KiB by default, or
+        // its best request size if that is larger.
         for start in (offset..end).step_by(HINT as usize) {
             let part = std::num::NonZeroU64::new(HINT.min(end - start));
             // A failed hint changes nothing.
