@@ -46,7 +46,7 @@ fn output(program: &str, args: &[&str]) -> String {
     if text.is_empty() { "unknown".into() } else { text }
 }
 
-/// The version of a package in the text of `Cargo.lock`, where it is on the line after the name.
+/// Version of a package in the text of `Cargo.lock`, which has it on the line after the name.
 /// "unknown" if the package is not there.
 fn locked(lock: &str, package: &str) -> String {
     let name = format!("name = \"{package}\"");

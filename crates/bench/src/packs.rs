@@ -71,8 +71,8 @@ pub fn run(args: &PacksArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// Trains dictionaries, each with its own 819,200 bytes of the data. Shorter rest is left out, and
-/// so is a piece with which training fails.
+/// Trains at most [`TRAINED`] dictionaries, each with its own 819,200 bytes of the data. A shorter
+/// rest is left out, and so is a piece with which training fails.
 ///
 /// # Errors
 /// A sentence, if there is no dictionary.
@@ -124,7 +124,7 @@ fn forms(data: &str, trained: &[Vec<u8>], rounds: usize) -> Result<Vec<Measureme
     Ok(found)
 }
 
-/// Times building the decoding tables of dictionaries, and validating and hashing stored ones.
+/// Times building the decoding tables of dictionaries, and validating and hashing stored tables.
 fn tables(dictionaries: &[Vec<u8>], rounds: usize) -> Result<Vec<Measurement>, String> {
     let mut regions = Vec::new();
     for bytes in dictionaries {

@@ -16,7 +16,7 @@ use crate::records::Measurement;
 
 /// Number of threads that pack.
 const PACKING: usize = 2;
-/// Bytes of tar in each independent zstd frame of `tar_in_pieces`.
+/// Bytes of the tar file in each zstd frame of `tar_in_pieces`; the last frame may have fewer.
 const PIECE: usize = 1 << 20;
 /// Name of the default options in records.
 const DEFAULT: &str = "default";

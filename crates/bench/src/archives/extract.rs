@@ -16,7 +16,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
 }
 
 /// Measures extraction of archives packed at one level. `linerate nx extract` with two threads and
-/// checked hashes comes last, because it is compared with most contenders before it.
+/// checked hashes comes last, because it is compared with all contenders before it.
 fn at(bench: &Bench<'_>, level: i32) -> Result<Vec<Measurement>, String> {
     let (input, folder) = (bench.input, bench.folder()?);
     let (archive, out) = (folder.path().join("packed.nx"), folder.path().join("out"));
@@ -96,8 +96,8 @@ fn turn(input: &Input, out: &Path, mut command: Command) -> Result<Spent, String
     Ok(Spent { time, more: cpu.into_iter().chain([allocated]).collect() })
 }
 
-/// Bytes that the file system has allocated for the files below a folder; their lengths on systems
-/// that are not Unix.
+/// Bytes that the file system has allocated for the files below a folder. On systems other than
+/// Unix, the sum of the files' lengths.
 fn allocated(folder: &Path) -> Result<u64, String> {
     #[cfg(unix)]
     let blocks = |meta: &fs::Metadata| std::os::unix::fs::MetadataExt::blocks(meta) * 512;

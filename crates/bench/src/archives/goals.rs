@@ -29,7 +29,7 @@ const fn most(contender: &'static str, params: Params, metric: &'static str, bou
 
 const GOALS: [Goal; 17] = [
     least("linerate", &[("measure", "decode"), ("verify", "no"), ("base", "libzstd")], "speed_by_base", 0.95),
-    // Checking the hashes makes decoding take at most 8 % longer.
+    // Checking the hashes should make decoding take at most 8 % longer.
     least(
         "linerate",
         &[("measure", "decode"), ("base", "linerate --no-verify")],

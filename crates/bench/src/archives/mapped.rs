@@ -37,7 +37,7 @@ pub fn extract(archive: &Path, out: &Path, threads: usize) -> Result<(), String>
 }
 
 /// The work for threads, as indices of files: each group of files that share a block, and each
-/// large file alone. Those with most bytes come first.
+/// large file alone. Units with more bytes come first.
 fn units<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
     let mut files: Vec<_> = archive.files().collect();
     files.sort_by_key(|file| (file.entry().first_block, file.entry().block_offset));

@@ -313,7 +313,7 @@ impl Input {
     }
 }
 
-/// Options to pack into blocks of `chunk` bytes, all of them compressed by zstd at one level.
+/// Options to pack into blocks of at most `chunk` bytes, with zstd at one level for all files.
 fn pack_options(level: i32, chunk: u64, threads: usize) -> PackOptions {
     let coding = Coding::zstd(level);
     let solid_limit = chunk.min(64 << 20) - 1;

@@ -1,5 +1,5 @@
-//! Measures reading archives: an archive that is not in the page cache, and the files of a game
-//! level from an archive beside other containers.
+//! Measures reading archives: an archive that is not in the page cache; and files in random order,
+//! as a game loads a level, from an archive beside other containers.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -22,7 +22,7 @@ use crate::harness::{Clock, Contender, Rounds, Spent, measure as harness, proces
 use crate::kernel::os::{children_time, terminate, told};
 use crate::records::Measurement;
 
-/// Bytes of each read when a file is read without decoding it.
+/// Maximum bytes of a read when the archive's file is read without decoding it.
 const STEP: usize = 4 << 20;
 
 /// A file that gives the system no hints about coming reads.
@@ -123,9 +123,9 @@ const CACHE: u64 = 64 << 20;
 /// Measures reading whole files in an order that is not the archive's, in three passes: one by one
 /// from an archive with a shared cache, a zip file (inflated by zlib-rs), a mounted squashfs file,
 /// and a folder; and all in one call, by two threads, as a batch from the archive. A tar file in
-/// one zstd frame gets one pass over 30 files, each of which is decoded from the frame's start.
+/// one zstd frame gets one pass over at most 30 files, each decoded from the frame's start.
 ///
-/// Each contender has its own process. Elapsed and CPU time are those of opening and reading;
+/// Each turn has its own process. Elapsed and CPU time are those of opening and reading;
 /// contents are compared between the reads, untimed. CPU time and peak memory of a squashfs file
 /// include those of squashfuse, which mounts it.
 pub(super) fn level_load(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
@@ -285,7 +285,7 @@ fn open(kind: &str, path: &Path, cache: &SharedCache) -> Result<ReadFiles, Strin
     })
 }
 
-/// Reads files with a function that reads one.
+/// Returns a function that reads several files by calling `read` for each.
 fn one_by_one(mut read: impl FnMut(&str) -> Result<Vec<u8>, String> + 'static) -> ReadFiles {
     Box::new(move |names| names.iter().map(|name| read(name)).collect())
 }
@@ -299,7 +299,7 @@ struct Mounted {
 impl Mounted {
     fn new(file: &Path) -> Result<Mounted, String> {
         let folder = tempfile::tempdir().map_err(message)?;
-        // In the foreground it stays a child of this process, which gets its CPU time and memory.
+        // With -f squashfuse stays a child of this process, which can read its CPU time and memory.
         let mut command = Command::new("squashfuse");
         command.arg("-f").arg(file).arg(folder.path()).stdin(Stdio::null()).stdout(Stdio::null());
         let squashfuse = command.spawn().map_err(|e| format!("squashfuse: {e}"))?;
@@ -367,7 +367,8 @@ fn zip(path: &Path) -> Result<ReadFiles, String> {
     }))
 }
 
-/// Reads a file from a tar file of GNU tar, from the start of the tar file to the end of that file.
+/// Reads the file `wanted` from a tar file of GNU tar. Reads on from the tar file's start to the
+/// end of `wanted`.
 fn from_tar(mut reader: impl Read, wanted: &str) -> io::Result<Vec<u8>> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_matches('\0').to_owned();
     let (mut header, mut long_path) = ([0; 512], None);
@@ -378,7 +379,7 @@ fn from_tar(mut reader: impl Read, wanted: &str) -> io::Result<Vec<u8>> {
         }
         let size = u64::from_str_radix(text(&header[124..136]).trim(), 8).map_err(io::Error::other)?;
         let path = long_path.take().unwrap_or_else(|| text(&header[..100]));
-        // A path of more than 100 bytes is the content of an entry before that of its file.
+        // A path of more than 100 bytes is the content of an extra entry before the file's entry.
         let is_path = header[156] == b'L';
         let mut entry = (&mut reader).take(size.next_multiple_of(512));
         if !is_path && (header[156] != b'0' || path.trim_start_matches("./") != wanted) {

@@ -18,13 +18,13 @@ use crate::records::Measurement;
 /// Number of threads that pack.
 const PACKING: usize = 2;
 const MIB: u64 = 1 << 20;
-/// Names of block sizes, with their bytes, each of which is measured at every level. A block of
-/// "whole files" holds one file.
+/// Block sizes to measure at every level, each with its name and its bytes. A block of "whole
+/// files" holds one file, or a part of a file that is larger than the block.
 const BLOCKS: [(&str, u64); 3] =
     [("whole files", MAX_CHUNK), ("blocks of 128 KiB", 128 << 10), ("blocks of 1 MiB", MIB)];
 /// zstd levels that are measured without Huffman-coded literals.
 const RAW_LEVELS: [i32; 3] = [3, 12, 16];
-/// zstd level at which options other than the level are changed.
+/// zstd level at which most other options are varied.
 const LEVEL: i32 = 16;
 /// Minimum match lengths to measure beside the level's own, in bytes.
 const MIN_MATCHES: [u32; 3] = [4, 5, 6];
@@ -88,8 +88,8 @@ pub(super) fn presets(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     Ok(vec![PRESETS.iter().map(one).collect::<Result<Vec<_>, _>>()?.concat()])
 }
 
-/// Measures each block size at each level. Without `quick`, also other options one at a time, a
-/// dictionary, and the decode speed that drives require.
+/// Measures each block size at each level. Without `quick`, also other options, a dictionary, and
+/// the decode speed that drives require.
 pub(super) fn settings(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let mut all = grid(bench.levels);
     if !bench.quick {
@@ -118,7 +118,8 @@ fn grid(levels: &[i32]) -> Vec<Setting> {
 }
 
 /// Further settings: level 3, checked hashes, a fitted match search, raw literals, minimum match
-/// lengths, LZ4, and for decoding with two threads, level 22 in long mode and blocks of 16 MiB.
+/// lengths and LZ4; and for decoding with two threads, level 16 and level 22 in long mode, each in
+/// blocks of 1 and 16 MiB.
 fn varied() -> Vec<Setting> {
     let zstd = |level| Zstd { level, min_match: 0, literals: true, long: false };
     let named = |name: String, coding, chunk| Setting::new(format!("zstd {name}"), plain(coding, chunk));
@@ -188,9 +189,9 @@ fn required(bench: &Bench<'_>, size: f64) -> Vec<Measurement> {
     DRIVES.into_iter().map(one).collect()
 }
 
-/// Options to pack into blocks of `chunk` bytes, all with the same coding. The match search is the
-/// level's, not one that is fitted to the content ([`PackOptions::fit_search`]). With the largest
-/// chunk, each block holds one file.
+/// Options to pack into blocks of at most `chunk` bytes, all with the same coding. The match search
+/// is the level's, not one that is fitted to the content ([`PackOptions::fit_search`]). With the
+/// largest chunk, no block holds more than one file.
 fn plain(coding: Coding, chunk: u64) -> PackOptions {
     let options = pack_options(0, chunk, PACKING).solid(coding).chunked(coding).fit_search(false);
     if chunk == MAX_CHUNK { options.solid_limit(0) } else { options }

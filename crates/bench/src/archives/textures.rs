@@ -14,7 +14,7 @@ use crate::harness::{Clock, Contender, Rounds, measure as harness, progress, row
 use crate::kernel::sequences::Finder;
 use crate::records::Measurement;
 
-/// Bytes of a block where filters are measured alone.
+/// Bytes of a block where filters are measured alone. The last block of a texture may be shorter.
 const BLOCK: usize = 1 << 20;
 /// Number of bytes on which the inverse of a filter is timed without zstd. They fit a CPU cache.
 const IN_CACHE: usize = 128 << 10;
@@ -139,10 +139,10 @@ struct Stored {
     filter: Option<Filter>,
 }
 
-/// Measures each filter before zstd beside zstd alone, in blocks of 1 MiB. `best` takes for each
-/// block the filter that makes it smallest, or none if that is smaller. Filters were tuned only on
-/// the files of the set `tuning`: those for which the bytes of the folder's name and the file's
-/// name add up to 0 or 1 modulo 4. The others are the set `unseen`.
+/// Measures size and decoding of blocks of 1 MiB that each filter changed before zstd, beside zstd
+/// alone. `best` takes for each block whichever filter, or none, makes it smallest. Filters were
+/// tuned only on the files of the set `tuning`: those for which the bytes of the folder's name and
+/// the file's name add up to 0 or 1 modulo 4. The others are the set `unseen`.
 pub(super) fn inverses(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let mut found = Vec::new();
     for &format in TextureFormat::ALL {
@@ -309,9 +309,9 @@ fn matches(row: Measurement, textures: &[Vec<u8>], block: usize, form: Form) -> 
     Ok(CLASSES.iter().zip(counts).fold(row, |row, ((name, _), n)| row.exact(name, n as f64 / all)))
 }
 
-/// The textures in blocks of `block` bytes, as an archive has them: in pieces that do not cross the
-/// end of a block, each filtered by itself. With `Form::Streams` every stream of a piece is a block
-/// of its own, unless it is short.
+/// The textures in blocks of at most `block` bytes, as an archive has them: in pieces that do not
+/// cross the end of a block, each filtered by itself. With `Form::Streams` each stream of a piece
+/// is a block of its own, unless a block would be short.
 fn blocks(textures: &[Vec<u8>], block: usize, form: Form) -> Vec<Vec<u8>> {
     let mut blocks: Vec<Vec<u8>> = Vec::new();
     for piece in textures.iter().flat_map(|texels| texels.chunks(block)) {

@@ -20,8 +20,8 @@ pub enum Coding {
 /// One encoder at one level. Errors are sentences for the report.
 ///
 /// For each file, call [`begin`](Self::begin), then [`chunk`](Self::chunk) for each chunk, at least
-/// once. Output is written to the start of `out`, which has [`output_capacity`]`(chunk size)`
-/// bytes.
+/// once. Output is written to the start of `out`, which has at least
+/// [`output_capacity`]`(input.len())` bytes.
 pub trait Encoder {
     /// Form of the output.
     fn coding(&self) -> Coding;

@@ -10,7 +10,7 @@ use zlib_rs::{Deflate, DeflateFlush, Status};
 use super::encoder::{Coding, Encoder};
 use crate::harness::message;
 
-/// Copies each chunk. Its speed is the upper bound for every encoder.
+/// Copies each chunk, for comparison: encoders are hardly faster than that.
 pub(crate) struct Memcpy;
 
 impl Encoder for Memcpy {

@@ -1,5 +1,5 @@
-//! Decodes the output of contenders and compares it with their input. A decoder is that of another
-//! library, except for LZO, and for zlib-rs in builds without libdeflate.
+//! Decodes the output of contenders and compares it with their input. The library that decodes is
+//! not the one that encoded, except for LZO, and for zlib-rs in builds without libdeflate.
 
 use linerate_deflate::Format;
 use zlib_rs::{Inflate, InflateFlush, Status};

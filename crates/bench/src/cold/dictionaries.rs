@@ -20,7 +20,8 @@ const MAGIC: usize = 4;
 /// piece of the data as content.
 ///
 /// # Errors
-/// A sentence, if the data is too short for so many, or the size too small for tables and content.
+/// A sentence, if the data is too short for that many dictionaries, if their size is too small for
+/// tables and content, or if training fails.
 pub(crate) fn make(data: &Data, case: &Case, options: &ColdOptions) -> Result<Vec<Vec<u8>>, String> {
     if data.dictionaries.len() < case.dictionary {
         return Err(too_short(data, case));

@@ -118,7 +118,7 @@ impl Random {
 }
 
 /// Returns `n` bytes of records. `record` gets a record's number and appends the record. The last
-/// one is cut.
+/// record may be cut.
 fn filled(n: usize, mut record: impl FnMut(&mut Random, u64, &mut Vec<u8>)) -> Vec<u8> {
     let (mut random, mut out) = (Random(0x9e37_79b9_7f4a_7c15), Vec::with_capacity(n + 1024));
     for number in 0.. {

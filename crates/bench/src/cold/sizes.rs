@@ -44,7 +44,7 @@ struct Compared {
 /// with libzstd's.
 ///
 /// # Errors
-/// A sentence, if the data is too short.
+/// A sentence, if the data is too short or a trainer fails.
 pub(super) fn measure(data: &Data, dictionary: usize, blocks: &[usize]) -> Result<Vec<Measurement>, String> {
     let row = |contender: &str| {
         row("dictionary-sizes", data.kind.name(), contender).param("dictionary", size(dictionary))

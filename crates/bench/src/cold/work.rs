@@ -6,21 +6,20 @@ use super::data::{Data, Pieces};
 use super::{Case, ColdOptions, SEED};
 use linerate_gateway_sim::traffic::Random;
 
-/// Maximum number of dictionaries in a hot pass. The requests are divided into as many groups of
-/// consecutive ones, and each group uses one dictionary. A single dictionary for all of them might
-/// be better or worse than average.
+/// Maximum number of dictionaries in a hot pass, each for one group of consecutive requests. A
+/// single dictionary for all requests might be better or worse than average.
 pub(crate) const RUNS: usize = 8;
 
 /// Which dictionaries the blocks use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// One dictionary for each of [`RUNS`] groups of consecutive blocks.
+    /// One dictionary for each of at most [`RUNS`] groups of consecutive blocks.
     Hot,
-    /// Two dictionaries, alternating, for each of [`RUNS`] groups of consecutive blocks.
+    /// Two dictionaries, alternating, for each of at most [`RUNS`] groups of consecutive blocks.
     Two,
     /// No dictionary.
     Nothing,
-    /// Every dictionary once, in random order, before the first one is used again.
+    /// Every dictionary once, in random order, before any is used again.
     Cold,
     /// Any dictionary, at random for each block.
     Random,

@@ -1,4 +1,4 @@
-//! Encodes generated detector waveforms with Delta-Rice, beside libzstd.
+//! Encodes generated detector waveforms with Delta-Rice and times decoding them, beside libzstd.
 
 use std::num::NonZeroU32;
 

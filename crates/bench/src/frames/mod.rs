@@ -101,7 +101,7 @@ pub fn names() -> Result<Vec<String>, String> {
 /// nothing if no file is as long as a block.
 ///
 /// # Errors
-/// A sentence, if a contender fails or decodes to other content.
+/// A sentence, if training or compressing fails, or a contender fails or decodes to other content.
 pub fn measure(
     corpus: &Corpus,
     case: &Case,

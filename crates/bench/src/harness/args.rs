@@ -49,7 +49,7 @@ impl Common {
     /// can do that; then opens the record to append to, and reads the earlier one.
     ///
     /// # Errors
-    /// A sentence, if the thread cannot run on the given core or a file cannot be opened.
+    /// A sentence, if the thread cannot run on the given core, or a file cannot be opened or read.
     pub fn open_pinned(&self) -> Result<Output, String> {
         match (self.core, crate::pin(self.core)) {
             (Some(wanted), None) => Err(format!("cannot run on core {wanted}")),

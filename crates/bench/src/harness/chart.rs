@@ -17,8 +17,9 @@ pub struct Axes<'a> {
 
 /// Draws the measurements of a record that have both axes, in an SVG file for each combination of
 /// shape, data and params. A contender, with its params `mode`, `calls` and `format`, is a point,
-/// or a line if its measurements have several values of `x`. Of measurements with the same value,
-/// the last in the record counts. Returns the names of the files in `folder`.
+/// or a line if its measurements have several values of `x`. The param `base` is ignored. Of
+/// measurements with the same value of `x`, the last in the record counts. Returns the names of the
+/// files in `folder`.
 ///
 /// # Errors
 /// A sentence that names the file that cannot be read or written.

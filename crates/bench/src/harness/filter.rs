@@ -77,7 +77,7 @@ impl FromStr for Chunk {
     }
 }
 
-/// Parses a number of bytes: digits, then nothing, `K` (1024) or `M` (1024^2), in either case.
+/// Parses a number of bytes: digits, then nothing, `K` or `k` (1024), or `M` or `m` (1024^2).
 ///
 /// # Errors
 /// A sentence that quotes the text, if it is no such number or does not fit 64 bits.

@@ -44,7 +44,8 @@ impl Output {
     /// with `--json` as JSON Lines.
     ///
     /// # Errors
-    /// A sentence, if they cannot be written or a metric has an unknown name.
+    /// A sentence, if they cannot be written; with a record or `--json` also if a metric has an
+    /// unknown name or is not a finite number.
     pub fn add(&mut self, title: &str, measurements: Vec<Measurement>) -> Result<(), String> {
         for writer in &mut self.writers {
             for measurement in &measurements {

@@ -65,8 +65,8 @@ impl Encoder for Lz4 {
     }
 }
 
-/// Decodes a whole block into `out` and returns its length. Returns `None` if the block is damaged
-/// or longer than `out`.
+/// Decodes a whole block into `out` and returns the length of its content. Returns `None` if the
+/// block is damaged or its content longer than `out`.
 pub(crate) fn decompress(block: &[u8], out: &mut [u8]) -> Option<usize> {
     let (from, to) = (i32::try_from(block.len()).ok()?, i32::try_from(out.len()).ok()?);
     // SAFETY: both pointers are of slices of the lengths given, which do not overlap.

@@ -246,9 +246,9 @@ impl Context {
             With::Copied(copies) => copies.object.as_ptr().cast_const().cast(),
             With::Nothing | With::Raw(_) => core::ptr::null(),
         };
-        // SAFETY: all objects are alive, the lengths are those of the slices; no dictionary is a
-        // null pointer; a copied object is the bytes of one, whose content is where it was made
-        // for.
+        // SAFETY: all objects are alive, and the lengths are those of the slices; a null pointer
+        // means no dictionary; a copied object has the bytes of an object that was made while its
+        // content was at the same address as now.
         let n = unsafe {
             match with {
                 With::Raw(bytes) => ZSTD_decompress_usingDict(

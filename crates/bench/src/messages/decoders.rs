@@ -22,7 +22,8 @@ pub(crate) struct Shared {
     step: Vec<u8>,
     /// The payload of a message that is decoded in several steps.
     gathered: Vec<u8>,
-    /// Counts the messages of connections that record statistics. The first of them starts it.
+    /// Counts the messages of connections that record statistics. The first such connection starts
+    /// the recorder.
     recorder: Option<StatsRecorder>,
 }
 

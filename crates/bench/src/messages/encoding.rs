@@ -44,8 +44,8 @@ struct Feed {
     messages: Vec<Vec<u8>>,
 }
 
-/// The three feeds. That of the gateway has the first live events of the first connection, without
-/// long ones; it is an error if there are none.
+/// The three feeds. The gateway's feed has the first live events of the first connection, without
+/// long events; it is an error if no event is left.
 fn all_feeds(input: &Input) -> Result<[Feed; 3], String> {
     let connection = &input.connections[0];
     let events = connection.payloads[connection.live..].iter().filter(|event| event.len() <= LONGEST);

@@ -9,8 +9,8 @@ use linerate_gateway::{Encoder, Limits, Messages, Scratch, Session, Transport, t
 use crate::harness::message;
 use linerate_gateway_sim::traffic::Traffic;
 
-/// What payloads of the events at the start of a connection contain. The events after the last of
-/// them are live.
+/// Texts by which the events at the start of a connection are recognised: the payload of each
+/// contains one of these. Events after the last of those are live.
 const STARTUP: [&str; 2] = [r#""t":"READY""#, r#""t":"GUILD_CREATE""#];
 /// Maximum content of a zstd block with a window of 64 KiB, in bytes.
 const BLOCK: usize = 64 << 10;
@@ -133,8 +133,8 @@ impl Connection {
         &self.frames[side(transport)]
     }
 
-    /// Payloads and frames, as pairs of frame and payload, of the separate stream with the large
-    /// message and the live events.
+    /// Pairs of frame and payload on the separate stream, which has the large message, if there is
+    /// one, and the live events.
     pub(crate) fn turns(&self, transport: Transport) -> impl Iterator<Item = (&Vec<u8>, &Vec<u8>)> {
         let payloads = self.large.map(|i| &self.payloads[i]).into_iter().chain(&self.payloads[self.live..]);
         self.turn_frames[side(transport)].iter().zip(payloads)

@@ -12,10 +12,10 @@ use crate::harness::{Clock, Contender, Rounds, measure as harness, progress};
 use crate::kernel::os::{resident, trim_heap};
 use crate::records::Measurement;
 
-/// Number of live messages that each connection decodes before the clock starts, or up to twice as
-/// many: enough to fill every window. If the connection with fewest live events has fewer than 300,
-/// a third of these is taken instead. A large message precedes the live ones if the input has one,
-/// as real connections do.
+/// Minimum number of live messages that each connection decodes before the clock starts: enough to
+/// fill every window. Some connections decode up to almost twice as many. If the connection with
+/// fewest live events has fewer than 300, the minimum is a third of its live events. As on real
+/// connections, a large message precedes the live ones if the input has a large message.
 const WARMUP_MESSAGES: usize = 100;
 /// Maximum number of messages that each connection decodes in a round.
 const MESSAGES_PER_ROUND: usize = 8;
@@ -31,8 +31,8 @@ struct Plan<'i> {
 }
 
 impl<'i> Plan<'i> {
-    /// Plans as many messages as the connection with fewest live events has. Returns `None` if they
-    /// are too few for a message in each round, or if `connections` is 0.
+    /// Plans no more messages than the connection with fewest live events has. Returns `None` if
+    /// these are too few for warming up and a message in each round, or if `connections` is 0.
     fn new(input: &'i Input, connections: usize, rounds: usize) -> Option<Self> {
         let live = |one: &Connection| one.payloads.len() - one.live;
         let live = input.connections.iter().map(live).min()?;

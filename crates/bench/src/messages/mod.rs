@@ -115,7 +115,8 @@ pub fn names() -> Vec<String> {
 }
 
 /// Measures decoding with every contender of a transport, in each mode. The mode `many` is left out
-/// if a connection has too few live events or `connections` is 0, and `live` if there are none.
+/// if a connection has too few live events or `connections` is 0, the mode `live` if no connection
+/// has a live event.
 ///
 /// # Errors
 /// A sentence, if a contender fails or a payload differs.
@@ -243,8 +244,8 @@ fn all(decoder: &mut dyn Decoder, frames: &[Vec<u8>], shared: &mut Shared) -> Re
     Ok(())
 }
 
-/// Maximum number of messages that each connection decodes before its memory is measured: a large
-/// one, if there is one, then live ones.
+/// Maximum number of messages that each connection decodes before its memory is measured: first a
+/// large message, if the input has one, then live messages.
 const RESIDENT_MESSAGES: usize = 30;
 
 /// Measures the resident memory of `count` connections, with a separate process for each contender
@@ -279,7 +280,8 @@ fn resident_of_all(
 /// memory in bytes.
 ///
 /// # Errors
-/// A sentence, if the contender fails or the system does not report memory.
+/// A sentence, if the arguments are wrong, the contender fails, or the system does not report
+/// memory.
 pub fn child(words: &[String]) -> Result<usize, String> {
     let [transport, name, count, files @ ..] = words else { return Err("too few arguments".into()) };
     let is = |entry: &&Entry| entry.transport.name() == transport && entry.name == name;

@@ -1,4 +1,4 @@
-//! Reads records. Every line must have the fields of the format, and metrics with known names.
+//! Reads records. Every line must have the fields of the format, and metrics must have known names.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -41,7 +41,7 @@ pub fn names() -> Vec<String> {
     first.chain(tiers().map(|tier| format!("linerate v2, {tier}"))).collect()
 }
 
-/// Samples of 16 or of 32 bits. Unsigned ones are taken as signed.
+/// Samples of 16 or of 32 bits. Unsigned samples are taken as signed.
 enum Samples {
     Short(Vec<i16>),
     Long(Vec<i32>),
@@ -226,7 +226,7 @@ fn decoding<'a>(
     })
 }
 
-/// Measures encoding and decoding with version 2 on each CPU tier, with one thread.
+/// Measures encoding and decoding with version 2 on each CPU tier that is allowed, with one thread.
 fn second<T: Element>(
     name: &str,
     samples: &[T],

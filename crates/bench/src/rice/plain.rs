@@ -85,7 +85,7 @@ pub fn clz_decode(chunk: &[u8], row: usize, m: u32, out: &mut [i16]) {
     for row in out.chunks_mut(row) {
         let length = words.next().expect("a length") as usize;
         let mut payload = words.by_ref().take(length);
-        // The upper `left` bits of `bits` are the next ones of the row; its other bits are zero.
+        // The upper `left` bits of `bits` are the row's next bits; the lower bits are zero.
         let (mut bits, mut left, mut last) = (0u64, 0, 0i16);
         for x in row {
             if left < 32 {

@@ -33,8 +33,8 @@ struct Selection {
     used: RefCell<Vec<Rc<Entry>>>,
 }
 
-/// Returns the table of a query, with a line about the source for each file. `records` is the path
-/// to the folder of records.
+/// Returns the table of a query, with a line about the source for each file that it used. `records`
+/// is the path of the folder of records in links, with a slash at the end.
 pub(super) fn table(library: &Library, text: &str, records: &str) -> Result<String, String> {
     let query = Query::parse(text)?;
     let selection = Selection::new(library, &query.files)?;

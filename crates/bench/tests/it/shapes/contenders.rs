@@ -5,7 +5,7 @@ use linerate_bench::harness::corpus::Corpus;
 use linerate_bench::harness::filter::{Chunk, Filter};
 use linerate_deflate::Format;
 
-/// Files of text, zeros and noise. Two of them are as long as a chunk size of the test below, and
+/// Files of text, zeros and noise. One is as long as a chunk size of the test below, and another
 /// one byte longer.
 fn files() -> Vec<Vec<u8>> {
     let text = "the quick brown fox jumps over the lazy dog, and again the quick brown fox. ";
