@@ -16,8 +16,8 @@ pub trait Source: Send + Sync {
     /// this function nor dropping the source may use the store.
     ///
     /// # Errors
-    /// Returns any error. The block that needed the dictionary fails with it, and the next one
-    /// calls again.
+    /// Returns any error. The block that needed the dictionary fails with it, and the next block
+    /// that needs the dictionary calls again.
     fn read(&self, index: u32) -> Result<Cow<'_, [u8]>>;
 }
 
@@ -45,14 +45,15 @@ impl Sources {
         self.all.get(number as usize)?.as_ref().map(|(source, _)| source)
     }
 
-    /// Increments the count.
+    /// Counts one more dictionary of a source.
     pub(crate) fn retain(&mut self, number: u32) {
         if let Some(Some((_, users))) = self.all.get_mut(number as usize) {
             *users += 1;
         }
     }
 
-    /// Decrements the count. At zero, returns the source, to be dropped after the lock is released.
+    /// Counts one dictionary of a source less. If it was the last, returns the source, to be
+    /// dropped after the lock is released.
     pub(crate) fn release(&mut self, number: u32) -> Option<Arc<dyn Source>> {
         let place = self.all.get_mut(number as usize)?;
         let (_, users) = place.as_mut()?;

@@ -57,7 +57,7 @@ pub struct Counters {
 }
 
 impl HugePages {
-    /// Combines the states of two pieces of memory into the worse one.
+    /// Combines the states of two pieces of memory into the worse state.
     pub(crate) fn or(self, other: HugePages) -> HugePages {
         if self == HugePages::Refused { self } else { other }
     }

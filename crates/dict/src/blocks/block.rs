@@ -23,7 +23,7 @@ pub(super) struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    /// Appends a record. Its key must be greater than all before.
+    /// Appends a record. Its key must be greater than all keys before.
     pub(super) fn add(&mut self, key: &[u8], value: &[u8]) {
         let mut shared = 0;
         if self.count.is_multiple_of(RESTART_INTERVAL) {

@@ -27,7 +27,8 @@ const INDEX_BLOCK: usize = 4096;
 /// Maximum number of bytes of blocks that a trained dictionary is measured with. More would hardly
 /// change the choice.
 const MAX_MEASURED_BYTES: usize = 2 << 20;
-/// Number of bytes to compare before the share of blocks that are compared is halved, each time.
+/// Number of bytes after which the share of blocks that are compared is halved, and again after as
+/// many more.
 const SAMPLED_BYTES: usize = 1 << 20;
 /// Maximum length of a key, in bytes.
 pub(super) const MAX_KEY_LEN: usize = (1 << 16) - 1;
@@ -112,7 +113,8 @@ impl Sample {
         Ok(Sample { meter: SizeMeter::new(level)?, stride: 1, savings })
     }
 
-    /// Adds a block that the dictionary compresses to `with` bytes.
+    /// Adds the block with this number, which the dictionary compresses to `with` bytes, if it is
+    /// one of the blocks to compare.
     fn add(&mut self, number: u64, content: &[u8], with: usize) -> Result<()> {
         if number.is_multiple_of(self.stride) {
             let before = self.savings.content / SAMPLED_BYTES;
@@ -146,7 +148,7 @@ pub struct Summary {
     pub dictionary: DictionaryReference,
     /// Savings of a given dictionary on a sample of the blocks, or of a trained one on at most 2
     /// MiB of the blocks it was trained with, even if it was omitted because it saves no more than
-    /// its own bytes. `None` without a dictionary.
+    /// its own bytes. `None` if no dictionary was given or trained.
     pub savings: Option<Savings>,
     /// Number of uncompressed bytes of the blocks from which a dictionary was trained. If it saves no
     /// more than its own bytes there, it is omitted. 0 if none was to be trained.
@@ -160,9 +162,9 @@ impl Builder {
     /// [finished](Self::finish). Dropping the builder discards the file.
     ///
     /// # Errors
-    /// Returns [`Kind::Write`] if the file cannot be created, [`Kind::BadArgument`] for invalid
-    /// options, the errors of [`Store::insert`] for a given dictionary, and [`Kind::Limit`] for an
-    /// embedded dictionary of more than 64 MiB, and if libzstd is out of memory.
+    /// Returns [`Kind::Write`] if the file cannot be created or written, [`Kind::BadArgument`] for
+    /// invalid options, the errors of [`Store::insert`] for a given dictionary, and [`Kind::Limit`]
+    /// for an embedded dictionary of more than 64 MiB, and if libzstd is out of memory.
     pub fn create(path: impl AsRef<Path>, options: BlockFileOptions) -> Result<Builder> {
         check(&options)?;
         Self::new(Out::File(Box::new(create(path.as_ref(), Existing::Replace)?)), options)
@@ -248,7 +250,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Ends a block. `next` separates it from the next one.
+    /// Ends a block. `next` separates it from the next block.
     fn cut(&mut self, next: Vec<u8>) -> Result<()> {
         let records = self.block.count() as u32;
         let lower_bound = std::mem::replace(&mut self.lower_bound, next);

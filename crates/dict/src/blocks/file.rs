@@ -143,7 +143,7 @@ impl BlockFile {
     /// Reads which dictionary a file needs, without opening the file.
     ///
     /// # Errors
-    /// Returns the errors of [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open) that concern the header.
     pub fn dictionary_of(input: &Input) -> Result<DictionaryReference> {
         Ok(Header::parse(&input.array(0)?)?.dictionary)
     }

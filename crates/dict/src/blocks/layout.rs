@@ -121,7 +121,7 @@ impl Header {
     }
 }
 
-/// A range of the file, and its hash.
+/// A range of the file, and a hash: of the range or, for a data block, of its content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) at: u64,

@@ -207,8 +207,8 @@ impl Sorted {
     }
 }
 
-/// A sorted run in a file. Each record has the length of its value, that of its key, four bytes
-/// each, then key and value.
+/// A sorted run in a file. A record is the length of its value and the length of its key, four
+/// bytes each, then key and value.
 struct Run {
     file: BufReader<File>,
     /// Number of records not read yet.

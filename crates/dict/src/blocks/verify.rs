@@ -103,7 +103,7 @@ fn dictionary(file: &BlockFile) -> Result<()> {
 }
 
 /// Counts the index blocks, checks their restart points and those of the root index block, and
-/// compares each with its entry there.
+/// compares each index block with its entry in the root index block.
 fn index(file: &BlockFile, counts: &mut Counts) -> Result<()> {
     let open = file.inner();
     let root = Block::new(open.root())?;

@@ -38,13 +38,13 @@ impl Decoder {
         &self.store
     }
 
-    /// Returns the counters.
+    /// Returns the counts of what this decoder did so far.
     pub fn counters(&self) -> Counters {
         self.worker.counters
     }
 
-    /// Decodes one block into `dst`, and returns its length in bytes. Several blocks are faster in
-    /// a [batch](Self::decode_batch).
+    /// Decodes one block into `dst`, and returns the length of the block's content in bytes.
+    /// Several blocks are faster in a [batch](Self::decode_batch).
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`](crate::Kind::BadArgument) for an unknown ID, or a block with
@@ -67,8 +67,8 @@ impl Decoder {
     }
 
     /// Decodes all jobs, and prefetches the memory of each while the previous one is decoded. Each
-    /// job's `result` has its length, or an error like that of [`decode`](Self::decode), which does
-    /// not affect other jobs.
+    /// job's `result` has the length of its content, or an error of [`decode`](Self::decode), which
+    /// does not affect other jobs.
     pub fn decode_batch(&mut self, jobs: &mut [Job<'_>], order: Order) {
         order.arrange(jobs, &mut self.order);
         let Decoder { store, worker, order } = self;

@@ -9,7 +9,8 @@ use zstd_safe::{CCtx, CDict, get_error_name};
 use crate::id::Id;
 use crate::store::Store;
 
-/// Number of digested dictionaries kept. Each takes 100 KiB to 1 MiB, depending on the level.
+/// Maximum number of digested dictionaries that an encoder keeps. Each takes 100 KiB to 1 MiB,
+/// depending on the level.
 const CACHED: usize = 4;
 
 /// Bit of the frame's descriptor, the byte after the magic number, that announces a checksum (RFC
@@ -70,7 +71,7 @@ impl Encoder {
         zstd_safe::compress_bound(len)
     }
 
-    /// Compresses one block into `dst`, and returns its length in bytes.
+    /// Compresses one block into `dst`, and returns its compressed length in bytes.
     ///
     /// # Errors
     /// Returns the errors of [`Store::bytes`], [`Kind::OutputTooSmall`] if the result does not fit
@@ -121,10 +122,10 @@ impl Encoder {
     }
 }
 
-/// Appends the checksum of its content to a frame of libzstd, which has none. libzstd writes a
-/// checksum itself only if the context digests the dictionary for itself alone, or borrows it as
-/// long as it lives. Large blocks then compress worse, because the tables have the size that suits
-/// the dictionary.
+/// Writes the checksum of `content` into the last bytes of `frame`, after a frame of libzstd that
+/// has none. libzstd writes a checksum itself only if the context digests the dictionary for itself
+/// alone, or borrows it for as long as the context lives. Large blocks then compress worse, because
+/// the tables have the size that suits the dictionary.
 fn append_checksum(frame: &mut [u8], content: &[u8]) {
     let (frame, checksum) = frame.split_at_mut(frame.len() - CHECKSUM_SIZE);
     frame[4] |= CHECKSUM_FLAG;

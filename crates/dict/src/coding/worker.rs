@@ -117,8 +117,8 @@ impl Worker {
 }
 
 impl Ready<'_> {
-    /// Enqueues prefetches of the parts of its dictionary that the block requires, unless these are
-    /// assumed to be in the CPU caches.
+    /// Enqueues prefetches of the dictionary's tables and, if it is small, of its content, as far
+    /// as the block requires them, unless the dictionary is assumed to be in the CPU caches.
     pub(crate) fn enqueue_prefetch(&mut self, next: &mut PrefetchQueue) {
         let Some(Digested { digest, tables, content }) = digested(&self.pin).filter(|_| self.cold) else {
             return;

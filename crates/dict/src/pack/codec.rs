@@ -4,7 +4,7 @@ use linerate_core::{Error, Kind, Result};
 use linerate_zstd::{self as zstd, Dictionary, Scratch};
 
 /// Returns the part of a dictionary that serves as base: everything after its first eight bytes,
-/// which are magic number and Dictionary_ID in a trained one.
+/// which are magic number and Dictionary_ID in a trained dictionary.
 pub(super) fn prefix(base: &[u8]) -> &[u8] {
     base.get(8..).unwrap_or_default()
 }

@@ -24,8 +24,8 @@ pub struct Compacted {
 }
 
 /// Rewrites a pack with the dictionaries for which `keep` returns true, under their IDs. Each is
-/// compressed with the first remaining one of its cluster, as [`Editor::add`] does. The file is
-/// replaced atomically, and readers of the old file are not affected.
+/// compressed with the first remaining dictionary of its cluster, as [`Editor::add`] does. The file
+/// is replaced atomically, and readers of the old file are not affected.
 ///
 /// # Errors
 /// Returns [`Kind::BadArgument`](crate::Kind::BadArgument) if `keep` rejects a dictionary that has

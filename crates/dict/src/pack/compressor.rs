@@ -1,7 +1,7 @@
 //! Compresses dictionaries with each other.
 //!
-//! Each is compressed with the first of its cluster, if that is smaller than alone. Reading one
-//! therefore reads at most two pieces of a file, and the base is likely to be cached.
+//! Each dictionary is compressed with the first of its cluster, if that is smaller than alone. To
+//! read a dictionary, at most two pieces of the file are read, and the base is likely to be cached.
 
 use zstd_safe::{CCtx, CDict};
 

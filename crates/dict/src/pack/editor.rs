@@ -62,7 +62,7 @@ pub fn user_id(name: &str) -> u64 {
 
 /// Changes a pack. Changes are visible after [`commit`](Self::commit), and discarded without it.
 ///
-/// Existing bytes are never rewritten: new dictionaries and a new index are appended. A pack has
+/// Committed bytes are never rewritten: new dictionaries and a new index are appended. A pack has
 /// one editor at a time; readers see the changes when they open it again.
 ///
 /// ```
@@ -132,7 +132,7 @@ impl Out {
         }
     }
 
-    /// Overwrites bytes at `at`. The next write continues at the end of the last one.
+    /// Overwrites bytes at `at`. The next write continues at the same place as without this call.
     fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         match self {
             Out::New(file) => overwrite(&mut **file, at, bytes),
@@ -144,8 +144,8 @@ impl Out {
         }
     }
 
-    /// Flushes everything to the disk. A new file has no name until its commit, which syncs it if
-    /// it replaces another.
+    /// Syncs an existing file to the disk. A new file is only flushed: it has no name until its
+    /// commit, which syncs it if it replaces another.
     fn sync(&mut self) -> io::Result<()> {
         match self {
             Out::New(file) => file.flush(),
@@ -307,9 +307,10 @@ impl Editor {
         Ok(editor)
     }
 
-    /// Adds a dictionary and returns its ID. It is stored in the smallest form: compressed with the
-    /// first one of its `cluster`, compressed alone, or uncompressed. A dictionary that the pack
-    /// already has is not added again, and keeps its ID and cluster.
+    /// Adds a dictionary and returns its ID. Unless all of the pack is uncompressed, the dictionary
+    /// is stored in the smallest form: compressed with the first dictionary of its `cluster`,
+    /// compressed alone, or uncompressed. A dictionary that the pack already has is not added
+    /// again, and keeps its ID and cluster.
     ///
     /// # Errors
     /// Returns [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary,
@@ -344,7 +345,7 @@ impl Editor {
         }
     }
 
-    /// Writes a dictionary. Its ID must be greater than all before.
+    /// Writes a dictionary. Its ID must be greater than all IDs before.
     pub(super) fn append(&mut self, id: u64, bytes: &[u8], cluster: u32, users: Vec<u64>) -> Result<()> {
         let digest = Dictionary::measure(bytes)?;
         let mut form = Storage::Uncompressed;
@@ -439,7 +440,7 @@ impl Editor {
         let (sum, cluster) = (entry.hash, entry.cluster);
         self.by_hash.remove(&sum);
         // The row stays until the commit, and longer if others are compressed with the dictionary.
-        // If this editor has used it as a base, new ones get another.
+        // If this editor has used the dictionary as a base, new dictionaries get another base.
         let is_base = |base: &Base| base.id == id;
         if self.bases.get(&cluster).is_some_and(|base| base.as_ref().is_some_and(is_base)) {
             self.bases.insert(cluster, None);

@@ -162,7 +162,7 @@ impl Index {
             if let Storage::CompressedWith(base) = entry.storage
                 && base != known_base
             {
-                // A base is never compressed with another base.
+                // A base is never compressed with another dictionary.
                 match self.position(base).map(|base| self.entry(base).storage) {
                     Some(Storage::Uncompressed | Storage::Compressed) => known_base = base,
                     _ => return Err(inconsistent(at + 32)),

@@ -34,7 +34,7 @@ impl Loaded {
         self.ids.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no dictionaries.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }

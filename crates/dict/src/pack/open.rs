@@ -97,7 +97,7 @@ impl Pack {
         self.entries().count()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no dictionaries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

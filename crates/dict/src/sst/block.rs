@@ -106,8 +106,8 @@ impl<'a> Layout<'a> {
         if at < self.entries.len() { Ok(at) } else { Err(NO_RESTART) }
     }
 
-    /// Searches for the last restart point whose key compares less, or the first one if there is
-    /// none (binary search). `key_at` reads the key of a restart point.
+    /// Searches for the last restart point whose key is less according to `compare`, or the first
+    /// restart point if there is none (binary search). `key_at` reads the key of a restart point.
     pub(super) fn search(
         &self,
         key_at: impl Fn(usize) -> Result<&'a [u8]>,
@@ -147,7 +147,7 @@ pub(super) struct Position {
     restarts: usize,
 }
 
-/// Turns the previous key into the next one.
+/// Turns `key`, the previous key, into the next key.
 #[inline]
 pub(super) fn extend(key: &mut Vec<u8>, head: Head, suffix: &[u8]) -> Result<()> {
     if head.shared > key.len() {

@@ -44,7 +44,8 @@ impl<'a> Block<'a> {
     /// Returns the entries of the block.
     ///
     /// # Errors
-    /// Returns [`Kind::Corrupt`](crate::Kind::Corrupt) for an invalid end of the block.
+    /// Returns [`Kind::Corrupt`](crate::Kind::Corrupt) for an invalid end of the block, and
+    /// [`Kind::Unsupported`](crate::Kind::Unsupported) for an unknown layout.
     pub fn entries(&self) -> Result<Entries<'a>> {
         let layout = Layout::parse(self.content).map_err(|e| e.shifted(self.handle.offset))?;
         Ok(Entries { handle: self.handle, cursor: Cursor::new(&layout), key: Vec::new() })

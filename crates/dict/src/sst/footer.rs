@@ -10,7 +10,7 @@ use super::handle::{Handle, TRAILER};
 pub(super) const FOOTER: usize = 53;
 /// The last bytes of every file: the magic number of block-based tables.
 pub const MAGIC: [u8; 8] = 0x88e2_41b7_85f4_cff7_u64.to_le_bytes();
-/// Replaces the metaindex handle of versions below 6.
+/// Bytes that versions 6 and 7 have where older versions have the metaindex handle.
 const EXTENDED: [u8; 4] = [0x3e, 0, 0x7a, 0];
 /// Position of the footer's checksum in versions 6 and 7.
 const SUM: std::ops::Range<usize> = 5..9;

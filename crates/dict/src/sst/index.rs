@@ -3,8 +3,8 @@
 //!
 //! The keys are internal keys or user keys. In version 4 and newer, entries that share no bytes
 //! with the previous key have full handles, as restart points do. Other entries have only the
-//! difference of the size to that of the previous block, which they follow directly. An index may
-//! be partitioned: its top level then has the handles of index blocks.
+//! difference of their block's size from the previous block's size; their block follows that block
+//! directly. An index may be partitioned: its top level then has the handles of index blocks.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;

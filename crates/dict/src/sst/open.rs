@@ -256,7 +256,7 @@ fn insert_dictionary(bytes: &[u8], handle: Handle, store: &Store) -> Result<Dict
 /// Returns names and handles of a metaindex.
 pub(super) fn names(content: &[u8]) -> Result<Vec<(Vec<u8>, Handle)>> {
     /// Maximum number of bytes that names and handles take in memory. RocksDB writes a dozen short
-    /// ones.
+    /// names.
     const MAX_BYTES: usize = 1 << 20;
     let mut cursor = Cursor::new(&Layout::parse(content)?);
     let (mut name, mut all, mut kept) = (Vec::new(), Vec::new(), 0);

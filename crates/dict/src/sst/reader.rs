@@ -71,7 +71,7 @@ pub(super) enum Lookup {
     Hit(Hit),
     /// The key is in no block.
     Absent,
-    /// All keys of the block are less: continue in the next one.
+    /// All keys of the block come before the key: continue in the next block.
     NextBlock,
 }
 

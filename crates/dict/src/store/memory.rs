@@ -11,7 +11,8 @@ use crate::store::hash_index::HashIndex;
 use crate::store::slots::Slots;
 use crate::sys::{Allocation, Arena, Eviction, NewContent, Slot};
 
-/// Largest number of slots that one eviction visits. It bounds the time that the lock is held.
+/// Largest number of slots that are visited, to evict their tables, for one allocation. It bounds
+/// the time that the lock is held.
 const MAX_STEPS: usize = 64;
 
 pub(crate) struct Memory {
@@ -191,8 +192,8 @@ impl Memory {
         self.tables.free(allocation);
     }
 
-    /// Allocates memory for the tables of the dictionary in slot `index`, evicting others if
-    /// necessary.
+    /// Allocates memory for the tables of the dictionary in slot `index`, after evicting tables of
+    /// other dictionaries if necessary.
     pub(crate) fn allocate_tables(&mut self, slots: &Slots, index: u32, len: usize) -> Option<Allocation> {
         if !self.retired.is_empty() {
             self.reap(slots);

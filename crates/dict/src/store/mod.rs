@@ -32,7 +32,8 @@ use crate::sys::{Arena, NewContent};
 #[non_exhaustive]
 pub struct StoreOptions {
     /// Memory limit for decoding tables, in bytes. Default: unlimited. At the limit, tables that
-    /// were not used lately are evicted (CLOCK). If none can be, tables are built for one block.
+    /// were not used lately are evicted (CLOCK). If none can be, tables are built for one block at
+    /// a time.
     pub table_budget: usize,
     /// Memory limit for dictionary bytes, without those borrowed from a source. Default: unlimited.
     /// Beyond it, insertion fails with [`Kind::Limit`].

@@ -8,9 +8,9 @@
 /// nothing changes or for a maximum number of rounds. Dictionaries that save no more than their own
 /// size are pruned.
 ///
-/// A quarter of each set's samples, at least one, is held out. Assignment and all reported sizes
-/// are measured on it, and scaled to the size of the set. The result does not depend on the number
-/// of threads.
+/// Every fourth sample of a set, or the last of fewer than four, is held out. Assignment and all
+/// reported sizes are measured on these samples, and scaled to the size of the set. The result does
+/// not depend on the number of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clustering {
     pub(crate) max_count: usize,

@@ -132,8 +132,8 @@ impl<'a> Clusterer<'a> {
         Ok(seeds)
     }
 
-    /// Returns the set with the largest ratio of cost to cost with its own dictionary, among those
-    /// without a seed that their own dictionary makes smaller.
+    /// Returns the set with the largest ratio of cost to cost with its own dictionary, among the
+    /// sets that their own dictionary makes smaller and for which no seed was trained.
     fn worst_served(&self, nearest: &[u64], seeds: &[SharedDictionary]) -> Option<usize> {
         let distance =
             |i: usize| nearest[i] as f64 / self.sets[i].own.map_or(0, |(cost, _)| cost).max(1) as f64;

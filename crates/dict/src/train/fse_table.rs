@@ -32,7 +32,7 @@ impl Bits<'_> {
 }
 
 /// State of the variable-width code of probabilities. `rest` is the number of remaining cells, plus
-/// one. Values take `bits` bits, or one less below `short`.
+/// one. Values take `bits` bits, or one bit less if they are below `short()`.
 struct Width {
     rest: u32,
     threshold: u32,

@@ -70,7 +70,7 @@ fn code_weights(weights: &[u8]) -> Option<Vec<u8>> {
     let table = FseTable::from_counts(&counts, WEIGHTS_LOG);
     let cells = table.cells();
     // The encoder goes from the last weight to the first. The decoder notices the end where a state
-    // needs more bits than there are. The states of the last two weights are therefore ones that
+    // needs more bits than there are. For the last two weights, states are therefore chosen that
     // read bits.
     let mut states: [Option<usize>; 2] = [None; 2];
     let mut bits: Vec<bool> = Vec::new();

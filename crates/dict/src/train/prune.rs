@@ -39,7 +39,7 @@ pub(crate) fn prune_dictionaries(
     kept
 }
 
-/// The two best choices of a set. No dictionary is a choice, too.
+/// The two best choices of a set: dictionaries, or to use none (`None`).
 struct BestTwo {
     first: Option<usize>,
     first_cost: u64,

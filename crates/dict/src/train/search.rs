@@ -88,8 +88,9 @@ impl Search {
         Search { threads, ..self }
     }
 
-    /// Trains a dictionary of each size with three quarters of the samples, and measures it on the
-    /// rest. The best size, if it saves bytes, is trained again with all samples.
+    /// Trains a dictionary of each size with about three quarters of the samples, and measures it
+    /// on at most 8 MiB of the rest. The best size, if it saves bytes, is trained again with all
+    /// samples.
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`] if the samples are too few or too short, or the sizes too
@@ -133,7 +134,7 @@ impl Search {
             "the samples are too few or too short to train a dictionary of any of these sizes",
         ))?;
         let without = extrapolate(first.savings.without, content, expected);
-        // The smallest of equal ones wins, because it is read fastest.
+        // The smallest of equally good sizes wins, because its dictionary is read fastest.
         let best = (0..candidates.len())
             .min_by_key(|&i| (candidates[i].total, i))
             .filter(|&i| candidates[i].total < without);

@@ -106,8 +106,8 @@ impl Training {
         })
     }
 
-    /// Returns the segment length whose content makes the holdout smallest, and that content. Hill
-    /// climbing, from the middle length.
+    /// Returns the segment length whose content makes the holdout smallest, and that content.
+    /// Searches by hill climbing from the middle length, so it may miss the best length.
     fn best_segment(&self, training: &[&[u8]], holdout: &[&[u8]]) -> Result<(usize, Vec<u8>)> {
         let cover = Cover::new(training);
         let mut meter = SizeMeter::new(self.level)?;

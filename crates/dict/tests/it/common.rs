@@ -43,8 +43,8 @@ pub(crate) fn train(seed: u64, size: usize) -> Vec<u8> {
     dictionary
 }
 
-/// Makes a unique trained dictionary of about 4 KiB. Its tables are trained, and its content is
-/// replaced by `content` bytes of its own.
+/// Makes a dictionary that differs from those with other numbers. Its tables are trained, and its
+/// content is `content` bytes of its own.
 pub(crate) fn distinct(number: u64, content: usize) -> Vec<u8> {
     static TRAINED: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     let trained = TRAINED.get_or_init(|| (1..4).map(|seed| train(seed, 4 << 10)).collect());

@@ -81,7 +81,7 @@ fn insert_shares_registered_dictionaries() {
     }
 }
 
-/// The source has a wrong dictionary: only its stated hash is that of the first.
+/// The source returns another dictionary than the one whose hash was stated for it.
 #[test]
 fn insert_does_not_share_on_a_wrong_hash() {
     struct Liar;

@@ -1,4 +1,4 @@
-//! Stored files, truncated and with every bit flipped, give an error, or the data that was written.
+//! Stored files, truncated and with bits flipped, give an error, or the data that was written.
 
 use linerate_dict::sst::{Reader, SstOptions};
 use linerate_dict::{Error, Kind, Store};
