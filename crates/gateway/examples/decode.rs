@@ -2,9 +2,10 @@
 //!
 //! MODE is `plain`; `json` or `etf`, which check each payload; or `peek-json` or `peek-etf`, which
 //! read only the envelope. A file has messages, each preceded by its length in four bytes, as
-//! `linerate gateway` reads them; they are those of a zlib stream if its name ends with `.zlib`,
-//! else of a zstd stream. The program prints the number of messages, bytes and events. To count
-//! instructions, run `valgrind --tool=callgrind target/release/examples/decode json 1 FILE.zst`.
+//! `linerate gateway` reads them; the messages are those of a zlib stream if the file's name ends
+//! with `.zlib`, else of a zstd stream. The program prints for each file the number of messages,
+//! payload bytes and events, over all rounds. To count instructions, run
+//! `valgrind --tool=callgrind target/release/examples/decode json 1 FILE.zst`.
 
 use std::fs::File;
 use std::io::BufReader;

@@ -15,7 +15,8 @@ pub enum Encoding {
 /// later messages may decode to wrong bytes without any error. These checks read the payload again
 /// and catch most of that: they reject payloads that are not exactly one object or map, as far as
 /// [`Envelope::read`](crate::Envelope::read) checks it, and sequence numbers that are not the next
-/// one. They do not detect damage that leaves brackets, strings and the sequence number intact.
+/// one. They do not detect damage that keeps the structure and the sequence number, such as another
+/// letter in a string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checks {

@@ -20,13 +20,14 @@ pub struct Dictionaries {
 }
 
 impl Dictionaries {
-    /// Digests dictionaries. One in zstd's format has an id; one without the magic number of that
-    /// format is raw content, has the id 0, and is used by frames that name no dictionary.
+    /// Digests dictionaries. A dictionary in zstd's format states its id. A dictionary without the
+    /// magic number of that format is raw content and has the id 0; frames that name no dictionary
+    /// use it.
     ///
     /// # Errors
     /// Returns [`Kind::Corrupt`] or [`Kind::Truncated`] for a damaged dictionary, [`Kind::Limit`]
-    /// for one of 4 GiB or more, and [`Kind::BadArgument`] for two with the same id, such as two of
-    /// raw content.
+    /// for a dictionary of 4 GiB or more, and [`Kind::BadArgument`] for two dictionaries with the
+    /// same id, such as two of raw content.
     pub fn new<'b>(dictionaries: impl IntoIterator<Item = &'b [u8]>) -> Result<Dictionaries, Error> {
         let digested: Result<Vec<_>, Error> = dictionaries.into_iter().map(Dictionary::new).collect();
         let mut by_id = digested?;
@@ -42,7 +43,7 @@ impl Dictionaries {
         self.by_id.iter().map(Dictionary::id)
     }
 
-    /// Number of bytes that contents and tables hold.
+    /// Number of bytes that the dictionaries hold: contents, tables, and the list of dictionaries.
     pub fn memory(&self) -> usize {
         let digested: usize = self.by_id.iter().map(|one| one.memory() + one.content().len()).sum();
         digested + self.by_id.capacity() * size_of::<Dictionary<'static>>()

@@ -34,11 +34,13 @@ pub struct Encoder {
 }
 
 enum Codec {
-    /// One stream, flushed after each message.
+    /// One zlib stream, flushed after each message.
     Zlib(Deflate),
+    /// One zstd frame, flushed after each message.
     Zstd(CCtx<'static>, FrameHeader),
-    /// A stream of its own for each message.
+    /// A zlib stream, gzip member or raw deflate stream for each message.
     Deflate(Deflate),
+    /// A zstd frame for each message.
     Frames(CCtx<'static>),
 }
 
@@ -99,8 +101,8 @@ impl Encoder {
     /// compressed bytes to `wire`.
     ///
     /// # Errors
-    /// Returns [`Kind::Limit`] if memory runs out for zstd, and [`Kind::Corrupt`] if zlib-rs fails.
-    /// `wire` may then have a part of the message.
+    /// Returns [`Kind::Limit`] if libzstd fails, as it does without memory, and [`Kind::Corrupt`]
+    /// if zlib-rs fails. `wire` may then have a part of the message.
     pub fn message(&mut self, payload: &[u8], wire: &mut Vec<u8>) -> Result<()> {
         let done = match &mut self.codec {
             Codec::Zlib(deflate) => compress_deflate(deflate, payload, wire, DeflateFlush::SyncFlush),

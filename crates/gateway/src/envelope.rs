@@ -1,6 +1,6 @@
 //! Opcode, sequence number and event of a payload.
 
-// A bit for each member of an envelope.
+// Bits that stand for the members of an envelope; `MEMBERS` has all of them.
 pub(crate) const OP: u8 = 1;
 pub(crate) const SEQUENCE: u8 = 2;
 pub(crate) const EVENT: u8 = 4;

@@ -65,8 +65,8 @@ impl<'p> Walk<'p> {
         self.u32()
     }
 
-    /// Reads a member of the outermost map; returns its bit, or 0 if it does not belong to the
-    /// envelope.
+    /// Reads a member of the outermost map. Returns the member's bit, or 0 if the envelope has no
+    /// such member.
     fn member(&mut self, envelope: &mut Envelope<'p>) -> Result<u8> {
         match self.text()? {
             Some("op") => {

@@ -27,8 +27,8 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// Number of bytes at the beginning of a file that are enough to tell its kind, unless its
-    /// first dozen messages are empty.
+    /// Number of bytes at the beginning of a file that are enough to tell its kind, unless about
+    /// ten of the first messages are empty.
     pub const HEAD: usize = 64;
 
     /// Returns the kind of a file that begins with `head`: its first [`HEAD`](Self::HEAD) bytes, or

@@ -13,8 +13,8 @@ use crate::payload::Payload;
 use crate::scratch::Scratch;
 
 /// Output space, in bytes, of the first attempt to decode a zstd frame, zlib or deflate stream, or
-/// gzip member of a message. More if the buffer has more, less if the limit on payloads requires
-/// it. Most messages fit.
+/// gzip member of a message. The attempt uses more if the buffer has more, and less if the limit on
+/// payloads requires it. Most messages fit.
 const OUTPUT_SPACE: usize = 32 << 10;
 
 pub(crate) enum Independent {
@@ -67,7 +67,7 @@ impl Independent {
         }
     }
 
-    /// Decodes into the `free` bytes after the payload.
+    /// Decodes a frame, stream or member into the `free` bytes after the payload.
     fn attempt(
         &self,
         src: &[u8],
@@ -101,8 +101,8 @@ impl Independent {
     /// enough.
     ///
     /// # Errors
-    /// Returns [`Kind::Corrupt`] if the header states more than the blocks can hold, or no more
-    /// than `free` bytes, which were not enough.
+    /// Returns the errors of [`frame_extent`], and [`Kind::Corrupt`] if the header states more than
+    /// the blocks can hold, or no more than `free` bytes, which were not enough.
     fn bound(&self, src: &[u8], free: usize) -> Result<usize, Error> {
         if matches!(self, Independent::Deflate(_)) {
             return Ok(free.saturating_mul(2));

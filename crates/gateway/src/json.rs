@@ -41,7 +41,7 @@ struct Walk<'p> {
 
 /// Result of reading one member.
 struct Member {
-    /// Its bit, or 0 if it does not belong to the envelope.
+    /// The member's bit, or 0 if the envelope has no such member.
     bit: u8,
     /// Whether another member follows.
     more: bool,
@@ -52,7 +52,8 @@ impl<'p> Walk<'p> {
         Walk { bytes, at: 0 }
     }
 
-    /// Enters the outermost object; returns whether it has a member. Leaves it if it is empty.
+    /// Enters the outermost object. Returns whether the object has a member; an empty object is
+    /// read to its end.
     fn enter(&mut self) -> Result<bool> {
         if self.next() != Some(b'{') {
             return Err(NOT_AN_OBJECT);

@@ -58,9 +58,9 @@ impl CharMasks {
 /// bracket.
 ///
 /// # Errors
-/// Returns [`TRUNCATED`] if that bracket is missing; [`DAMAGED`] for brackets that do not match, a
-/// control character within a string, and a backslash or a control character other than white space
-/// outside strings; and another message for more than 1,024 open brackets.
+/// Returns [`TRUNCATED`] if the closing bracket is missing; [`DAMAGED`] for brackets that do not
+/// match, a control character within a string, and a backslash or a control character other than
+/// white space outside strings; and another message for more than 1,024 open brackets.
 #[inline(always)]
 pub(crate) fn match_brackets(
     bytes: &[u8],

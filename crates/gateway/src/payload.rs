@@ -4,7 +4,7 @@ use linerate_core::{Error, Kind};
 
 /// Initial size of the buffer, in bytes.
 const INITIAL: usize = 64 << 10;
-/// Largest size of the buffer that is kept for good, in bytes.
+/// Size in bytes up to which the buffer is kept for good.
 const RETAINED: usize = 1 << 20;
 /// Longest content that is copied to and from a waiting connection, in bytes; longer content is
 /// moved.
@@ -84,7 +84,8 @@ impl Payload {
         Ok((&mut self.bytes[..end], self.len))
     }
 
-    /// Appends bytes. Panics if they exceed `limit` by more than one byte.
+    /// Appends bytes to the content. Panics if the content would exceed `limit` by more than one
+    /// byte.
     pub(crate) fn append(&mut self, bytes: &[u8], limit: usize) -> Result<(), Error> {
         self.spare(bytes.len(), limit)?[..bytes.len()].copy_from_slice(bytes);
         self.advance(bytes.len(), limit)
@@ -104,8 +105,8 @@ impl Payload {
         if len > limit { Err(Self::TOO_LONG) } else { Ok(()) }
     }
 
-    /// Takes the content out, for a connection that waits for the rest of a message; `None` if
-    /// there is none.
+    /// Takes the content out, for a connection that waits for the rest of a message. Returns `None`
+    /// if the content is empty.
     ///
     /// Short content is copied, so the buffer stays with its thread and the connection holds only
     /// what it needs. Longer content is moved, so many fragments cost no copies.

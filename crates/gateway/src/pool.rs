@@ -66,7 +66,7 @@ impl ScratchPool {
         })
     }
 
-    /// Number of bytes held by scratches that are not in use.
+    /// Upper bound of the number of bytes held by the pool's scratches that are not in use.
     pub fn memory(&self) -> usize {
         self.slots.iter().filter_map(Slot::try_acquire).map(|scratch| scratch.memory()).sum()
     }
@@ -90,7 +90,8 @@ impl Slot {
     }
 }
 
-/// A [`Scratch`] from a [`ScratchPool`], returned to it on drop.
+/// A [`Scratch`] from a [`ScratchPool`]. On drop it returns to the pool, or is freed if it is a
+/// temporary one.
 pub struct PooledScratch<'p>(Source<'p>);
 
 enum Source<'p> {

@@ -8,7 +8,7 @@ use crate::record::Recorder;
 use crate::transport::Transport;
 
 /// The last compressed websocket messages of a connection, including one that failed, each with its
-/// time of receipt. After a message that alone exceeds the limit in bytes, none is kept.
+/// time of receipt. A message that alone exceeds the limit in bytes is dropped with all before it.
 ///
 /// Each message of a stream depends on all earlier ones, so a stream can be replayed only if none
 /// was dropped; see [`is_complete`](Self::is_complete).

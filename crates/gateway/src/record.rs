@@ -6,8 +6,8 @@
 //! | bytes | |
 //! |---|---|
 //! | 8 | time of receipt: nanoseconds since 1970, signed |
-//! | 4 | compressed bytes |
-//! | 4 | bytes of the payload; 2^32 - 1 if unknown, or if these bytes do not complete a message |
+//! | 4 | number of compressed bytes |
+//! | 4 | size of the payload; 2^32 - 1 if unknown, or if these bytes do not complete a message |
 //! | 2 | type: 0 a message, 1 a new connection, which has no bytes |
 //! | n | compressed bytes |
 //!
@@ -41,7 +41,7 @@ pub enum Entry {
     },
     /// The content of one websocket message.
     Frame {
-        /// Nanoseconds since 1970.
+        /// Time of receipt, in nanoseconds since 1970.
         time: i64,
         /// Size of the payload in bytes, if it is known and these bytes complete a message.
         payload: Option<u32>,
@@ -69,7 +69,8 @@ impl<W: Write> Recorder<W> {
     /// Adds an entry.
     ///
     /// # Errors
-    /// Returns the errors of `out`, and [`io::ErrorKind::InvalidInput`] for more than 1 GiB.
+    /// Returns the errors of `out`, and [`io::ErrorKind::InvalidInput`] for a frame of more than
+    /// 1 GiB.
     pub fn add(&mut self, entry: &Entry) -> io::Result<()> {
         match entry {
             Entry::Connection { time } => self.entry(*time, UNKNOWN, &[], 1),
@@ -185,7 +186,7 @@ impl<R: Read> Recording<R> {
 
 /// The items may be errors of the source, [`Kind::Truncated`] for a file that ends within an entry,
 /// [`Kind::Limit`] for a message of more than 1 GiB, and [`Kind::Corrupt`] for an entry of an
-/// unknown type, all as [`io::Error`].
+/// unknown type or a new connection with bytes, all as [`io::Error`].
 impl<R: Read> Iterator for Recording<R> {
     type Item = io::Result<Entry>;
 
@@ -207,7 +208,7 @@ pub(crate) fn read_up_to(source: &mut impl Read, len: u32) -> io::Result<Vec<u8>
     Ok(bytes)
 }
 
-/// Fills `into` until the source ends. Returns the number of bytes read.
+/// Reads until `into` is full or the source ends. Returns the number of bytes read.
 pub(crate) fn fill(source: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
     let mut at = 0;
     while at < into.len() {

@@ -32,7 +32,7 @@ impl Scratch {
         (&mut self.payload, self.zstd.get_or_insert_with(linerate_zstd::Scratch::new))
     }
 
-    /// The payload buffer and the scratch of zlib.
+    /// The payload buffer, and the scratch of zlib, gzip and raw deflate.
     pub(crate) fn for_zlib(&mut self) -> (&mut Payload, &mut linerate_inflate::Scratch) {
         (&mut self.payload, self.inflate.get_or_insert_with(Box::default))
     }

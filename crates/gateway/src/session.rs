@@ -27,8 +27,9 @@ use crate::zstd::Zstd;
 /// All other memory is in the [`Scratch`] of the thread.
 ///
 /// Each message is decoded completely before it is returned, so a caller that reads only part of it
-/// loses nothing. After an error in a stream, every call returns that error until
-/// [`reset`](Self::reset). Where messages are independent, an error affects only its own message.
+/// loses nothing. After an error in a stream, every call of [`message`](Self::message) returns that
+/// error until [`reset`](Self::reset). Where messages are independent, an error affects only its
+/// own message.
 pub struct Session {
     codec: Codec,
     limits: Limits,
@@ -59,6 +60,7 @@ enum Codec {
 enum Decoded {
     /// The output is in the scratch; the rest of the message has not arrived.
     Fragment,
+    /// The whole payload is in the scratch.
     InScratch,
     /// The whole payload is in the caller's buffer, with this length.
     InPlace(usize),
@@ -76,8 +78,8 @@ fn place<'s>(payload: &'s [u8], out: &'s mut [u8]) -> &'s [u8] {
 }
 
 impl Session {
-    /// Creates a session for a new connection. The state of the decoder is allocated at once; its
-    /// window and tables are allocated when messages need them.
+    /// Creates a session for a new connection. Allocates the state of a stream's decoder, but its
+    /// window and tables only when messages need them.
     pub fn new(transport: Transport, limits: Limits) -> Self {
         let codec = match transport {
             Transport::Zlib => Codec::Zlib(Box::default()),
@@ -229,9 +231,10 @@ impl Session {
         self.sequence = Some(sequence);
     }
 
-    /// Decodes the content of one websocket message. Returns `None` for a fragment of a message,
-    /// which zlib streams may send; the next calls take the rest. Fragments are decoded when they
-    /// arrive, so a stream that is damaged or ends is an error even if no message is completed.
+    /// Decodes the content of one websocket message. Returns `None` if it does not complete a
+    /// payload, since zlib streams may send a payload in fragments; the next calls take the rest.
+    /// Fragments are decoded when they arrive, so a stream that is damaged or ends is an error even
+    /// if no payload is completed.
     ///
     /// # Errors
     /// Returns [`Kind::Corrupt`] for a damaged stream, a zlib stream that ends, or a payload that

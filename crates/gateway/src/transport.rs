@@ -16,8 +16,8 @@ pub enum Transport {
     /// One endless zstd frame (RFC 8878), flushed after each message (`ZSTD_e_flush`), which is
     /// exactly one websocket message.
     Zstd = 1,
-    /// Each message is a zstd frame, which may name a dictionary by its id, as in Bluesky's
-    /// Jetstream.
+    /// Each message is one or more zstd frames, which may name a dictionary by its id, as in
+    /// Bluesky's Jetstream.
     ZstdFrame = 2,
     /// Each message is a zlib stream.
     ZlibMessage = 3,

@@ -12,7 +12,7 @@ use linerate_testkit::sys::counting::{Counting, held};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes that each of 200 sessions holds after a megabyte of traffic.
+/// Bytes that each of 200 sessions holds, on average, after 322 messages.
 fn per_session(transport: Transport) -> usize {
     const SESSIONS: usize = 200;
     let wire = wire(transport, &traffic(1, 20, 300));

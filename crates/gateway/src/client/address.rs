@@ -31,10 +31,10 @@ pub struct Address {
 }
 
 impl Address {
-    /// Reads `ws://HOST:PORT/PATH?compress=NAME`, or the same with `wss://`. Without a port it is
-    /// 80, or 443 with `wss://`. If `compress` is missing and `transport` is a stream, adds it to
-    /// the query. Feeds use the other transports, and each feed has its own way of choosing the
-    /// compression; `url` must then contain this choice already.
+    /// Reads `ws://HOST:PORT/PATH?compress=NAME`, or the same with `wss://`. The port is 80 by
+    /// default, or 443 with `wss://`. If `compress` is missing and `transport` is a stream, adds
+    /// `compress` to the query. Feeds use the other transports, and each feed has its own way of
+    /// choosing the compression; `url` must then contain this choice already.
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`] if the address has another form or an unknown `compress`, if
@@ -77,7 +77,8 @@ impl Address {
         &self.url
     }
 
-    /// The name or IP address of the host, which TLS checks. An IPv6 address has its brackets.
+    /// The name or IP address of the host, which TLS compares with the certificate. An IPv6 address
+    /// has its brackets.
     pub fn host(&self) -> &str {
         self.authority.rsplit_once(':').map_or(&*self.authority, |(host, _)| host)
     }
@@ -97,7 +98,7 @@ impl Address {
     ///
     /// # Errors
     /// Returns the error of resolving the name, of connecting to the last of its addresses, or of
-    /// setting options of the socket.
+    /// setting options of the socket, and [`io::ErrorKind::NotFound`] for a name without addresses.
     pub fn connect(&self) -> io::Result<TcpStream> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
         for address in self.authority.to_socket_addrs()? {

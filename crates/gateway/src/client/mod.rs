@@ -44,8 +44,8 @@ const HEARTBEAT: u64 = 1;
 pub enum Event {
     /// A binary websocket message: compressed bytes, at most one payload.
     Frame(Vec<u8>),
-    /// Nothing arrived within the read timeout of the stream, or a text or control message did,
-    /// which the client ignores or has answered.
+    /// Nothing arrived within the read timeout of the stream, a signal interrupted the read, or a
+    /// text or control message arrived, which the client ignores or has answered.
     Idle,
     /// The gateway closed the connection, with this code if it gave one.
     Closed(Option<u16>),
@@ -54,7 +54,7 @@ pub enum Event {
 /// A connection to a gateway.
 pub struct Client<S> {
     socket: WebSocket<S>,
-    /// Interval between heartbeats, and when the next one is due.
+    /// Interval between heartbeats, and when the next one is due. `None` before HELLO.
     heartbeat: Option<(Duration, Instant)>,
     /// The sequence number of the last event, which heartbeats repeat.
     sequence: Option<u64>,
@@ -84,7 +84,7 @@ impl<S: Read + Write> Client<S> {
     ///
     /// # Errors
     /// Returns the errors of the stream, and an error if the peer violates the websocket protocol.
-    /// The connection cannot be used any more.
+    /// The connection cannot be used after an error.
     pub fn next_event(&mut self) -> io::Result<Event> {
         self.send_due_heartbeat()?;
         match self.socket.read() {

@@ -180,7 +180,7 @@ fn begin(
     Ok((log.map_err(|e| named(e, &path))?, number))
 }
 
-/// Adds the file or folder that an error is about to its message.
+/// Puts the path of the file or folder that an error is about before the error's message.
 fn named(error: io::Error, path: &Path) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

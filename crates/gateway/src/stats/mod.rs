@@ -1,10 +1,10 @@
 //! Statistics of decoding: what each message cost, without its content.
 //!
 //! A [`StatsRecorder`] takes one fixed-size [`MessageRecord`] per message from any number of
-//! connections, keeps live [`Stats`] of each connection, of each transport and of all, and writes
-//! the records to log files on request. It times one message in 16; for the others a decoder only
-//! writes the record into a buffer. Decoders do not wait for the collecting thread. No payload,
-//! token or address is recorded.
+//! connections, keeps live [`Stats`] of all messages, of each transport and of up to
+//! [`StatsOptions::max_connections`] connections, and writes the records to log files on request.
+//! It times one message in 16; for the others a decoder only writes the record into a buffer.
+//! Decoders do not wait for the collecting thread. No payload, token or address is recorded.
 //!
 //! ```
 //! use linerate_gateway::stats::{StatsOptions, StatsRecorder};

@@ -68,7 +68,7 @@ impl StatsOptions {
         StatsOptions { capacity: records, ..self }
     }
 
-    /// Sets how many connections have statistics of their own.
+    /// Sets how many connections at most have statistics of their own.
     #[must_use]
     pub fn max_connections(self, connections: usize) -> Self {
         StatsOptions { max_connections: connections, ..self }
@@ -258,8 +258,8 @@ impl StatsRecorder {
     /// are dropped once the buffer is full. A second call does nothing.
     ///
     /// # Errors
-    /// Returns the first error of writing the log. Later records were counted, and written if that
-    /// succeeded.
+    /// Returns the first error of writing the log, or an error if the collecting thread panicked.
+    /// Records after an error of the log were counted, and written if that succeeded.
     pub fn stop(&self) -> io::Result<()> {
         // In a forked process the lock may never be released, so it is not taken.
         if self.shared.is_forked() {

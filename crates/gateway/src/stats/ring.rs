@@ -86,7 +86,8 @@ impl Ring {
         Some(waiting + 1)
     }
 
-    /// Takes all items. Only one thread at a time may call this.
+    /// Takes the items written so far and passes them to `each`. Only one thread at a time may call
+    /// this.
     fn drain(&self, mut each: impl FnMut(Item)) {
         let mut taken = self.taken.0.load(Ordering::Relaxed);
         let written = self.written.load(Ordering::Acquire);
@@ -123,7 +124,7 @@ impl Buffer {
     }
 
     /// Returns the writer for `lease`. A `lease` that is empty or of another buffer is replaced by
-    /// one of this buffer, if a ring is free.
+    /// a lease of this buffer or, if no ring is free, by `None`.
     pub(super) fn writer(&self, lease: &mut Option<Lease>) -> Writer {
         match lease {
             Some(lease) if Arc::ptr_eq(&lease.leased, &self.leased) => Writer(Some(lease.index)),
@@ -172,8 +173,8 @@ impl Buffer {
         false
     }
 
-    /// Takes all items, in order within each ring, and passes them to `each`. Only one thread at a
-    /// time may call this.
+    /// Takes the items written so far, in order within each ring, and passes them to `each`. Only
+    /// one thread at a time may call this.
     pub(super) fn drain(&self, mut each: impl FnMut(Item)) {
         self.rings.iter().chain([&self.common]).for_each(|ring| ring.drain(&mut each));
     }

@@ -106,7 +106,8 @@ fn interleaved_connections_decode() {
     }
 }
 
-/// Decodes `gateway/*.msgs` in the folder that `LINERATE_CORPORA` names, if it is set.
+/// Decodes the connections in the subfolder `gateway` of the folder that `LINERATE_CORPORA` names,
+/// if it is set, and compares them with their `.msgs` files.
 #[test]
 fn corpora_decode_to_their_payloads() {
     let Some(folder) = corpora() else { return };

@@ -9,7 +9,8 @@ use crate::common::{traffic, wire};
 const INDEPENDENT: [Transport; 4] =
     [Transport::ZstdFrame, Transport::ZlibMessage, Transport::Gzip, Transport::RawDeflate];
 
-/// Trains a dictionary of 64 KiB on messages. As in Jetstream, each frame has its id in the header.
+/// Trains a dictionary of at most 64 KiB on messages. As in Jetstream, the header of each frame has
+/// the dictionary's id.
 fn trained(seed: u64) -> Vec<u8> {
     let samples = traffic(seed, 4, 2000);
     let sizes: Vec<usize> = samples.iter().map(Vec::len).collect();

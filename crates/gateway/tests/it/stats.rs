@@ -31,7 +31,7 @@ fn logged_records_are_those_of_the_messages() {
     let folder = tempfile::tempdir().unwrap();
     for clock in [Clock::Monotonic, Clock::ThreadCpu] {
         let folder = folder.path().join(format!("{clock:?}"));
-        // Each file has 100 records.
+        // A file has at most 100 records.
         let log = LogOptions::new(&folder).max_bytes(101 * 32).max_files(100);
         let recorder = StatsRecorder::start(StatsOptions::new().log(log).clock(clock)).unwrap();
         let (mut scratch, mut expected) = (Scratch::new(), Vec::new());
@@ -99,7 +99,7 @@ fn failed_message_is_recorded_once_with_its_verdict() {
 #[test]
 fn statistics_are_complete_after_an_error_of_the_log() {
     let folder = tempfile::tempdir().unwrap();
-    // After this file there is one more number, so the log ends at its second file.
+    // After this file there is one more number, so the log cannot begin a second file.
     std::fs::write(folder.path().join("gateway-4294967294.stats"), "").unwrap();
     let log = LogOptions::new(folder.path()).max_bytes(64);
     let recorder = StatsRecorder::start(StatsOptions::new().log(log)).unwrap();

@@ -139,7 +139,7 @@ fn flush_marker_within_a_message_does_not_end_it() {
         let message = session.message(&[&after[..], &stored(b"")].concat(), &mut scratch);
         let expected = [b"ab\x00\x00\xff\xff", &after[5..]].concat();
         assert_eq!(message.unwrap().unwrap().payload, expected);
-        // An empty stored block that is split within the complement of its length.
+        // An empty stored block that is split between its length and the complement of that.
         assert_eq!(session.message(&stored(b"")[..3], &mut scratch).unwrap(), None);
         assert_eq!(session.message(&stored(b"")[3..], &mut scratch).unwrap().unwrap().payload, b"");
     }

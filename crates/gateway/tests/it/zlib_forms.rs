@@ -1,4 +1,4 @@
-//! Tests a session with everything that zlib and deflate (RFC 1950, RFC 1951) allow and forbid. The
+//! Tests a session with forms that zlib and deflate (RFC 1950, RFC 1951) allow or forbid. The
 //! blocks are made by hand, since the encoders of gateways use only a part of the formats.
 
 use linerate_gateway::{Kind, Limits, Message, Scratch, Session, Transport};
@@ -214,7 +214,7 @@ fn invalid_block_type_and_stored_length_are_errors() {
     }
 }
 
-/// A final block ends the stream, which a connection's never does.
+/// A final block ends the stream, but the stream of a connection never ends.
 #[test]
 fn final_block_is_an_error_with_its_offset() {
     // A stream that ends as encoders end it: an empty final block with fixed codes, and the
@@ -402,8 +402,8 @@ impl Endless {
 
     fn new() -> Endless {
         // Four symbols have codes of two bits: `a` 00, `b` 01, the end 10, a match of three bytes
-        // 11. A distance takes one bit. So zeros are literals, ones are matches, and the bytes of
-        //     the flush marker are both.
+        // 11. A distance takes one bit. So zero bits are literals, one bits are matches, and the
+        // bytes of the flush marker are both.
         let mut symbols = vec![0; 258];
         [97, 98, 256, 257].iter().for_each(|&symbol| symbols[symbol] = 2);
         let mut bits = dynamic(&symbols, &[1, 1]);

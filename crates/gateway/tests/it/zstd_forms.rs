@@ -1,6 +1,6 @@
-//! Tests a session with everything that the zstd format (RFC 8878) allows. The frames are made by
-//! hand and split into messages at block boundaries, since the encoders of gateways use only a part
-//! of the format.
+//! Tests a session with forms that the zstd format (RFC 8878) allows or forbids. The frames are
+//! made by hand and split into messages at block boundaries, since the encoders of gateways use
+//! only a part of the format.
 
 use linerate_gateway::{Kind, Limits, Scratch, Session, SessionError, Transport};
 use linerate_testkit::zstd::frame::{
@@ -11,7 +11,7 @@ use linerate_testkit::zstd::oracle::Oracle;
 use linerate_testkit::zstd::sequences::{Mode, again, copy};
 use linerate_testkit::zstd::vectors::{bad, good, letters};
 
-/// The first six bytes of every connection.
+/// The frame header with which a gateway's zstd stream begins; the window has 64 KiB.
 const GREETING: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x30];
 const PREDEFINED: [Mode; 3] = [Mode::Predefined, Mode::Predefined, Mode::Predefined];
 
