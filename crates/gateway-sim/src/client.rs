@@ -61,7 +61,8 @@ struct Resume {
 enum End {
     /// The caller's event handler wants no more events.
     Done,
-    /// The connection is lost or was given up; another one resumes the session, if there is one.
+    /// The connection is lost or was given up. The next connection resumes the session, if the
+    /// client has a session.
     Lost,
     /// The gateway rejects this client.
     Rejected(String),
@@ -102,7 +103,8 @@ impl Client {
         &self.counts
     }
 
-    /// Calls `each` for every event until it breaks. Reconnects as often as necessary.
+    /// Calls `each` for every event until `each` breaks. Reconnects after an error or a lost
+    /// connection.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Other`] if the address does not begin with `ws://`, if the gateway

@@ -21,7 +21,8 @@ pub struct Report {
     pub invalid: u64,
     /// Number of heartbeats received.
     pub heartbeats: u64,
-    /// Number of commands received: messages other than heartbeats, IDENTIFY and RESUME.
+    /// Number of commands received on connections with a session: messages with known opcodes other
+    /// than those of heartbeats, IDENTIFY and RESUME.
     pub commands: u64,
     /// Number of events sent, including READY and RESUMED. It counts repeated events again, and
     /// includes events whose bytes a fault dropped.

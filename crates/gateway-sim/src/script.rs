@@ -24,7 +24,7 @@ pub enum InjectedFault {
     Invalidate,
     /// This bit of the event's compressed bytes is flipped. Bits count from the lowest bit of the
     /// first byte, modulo the length. In zlib and zstd streams bit 1 belongs to a block type, so
-    /// decoders notice it; most other flips may go undetected.
+    /// decoders usually notice its flip; most other flips may go undetected.
     Flip(usize),
     /// The second half of the event's compressed bytes is not sent.
     Truncate,
@@ -42,8 +42,9 @@ pub struct Script {
     pub events: Events,
     /// The faults to inject, with the sequence numbers of their events.
     pub faults: Vec<(u64, InjectedFault)>,
-    /// Largest fragment in bytes. Longer payloads are sent as several websocket messages over zlib,
-    /// and otherwise as several frames of one message. Default: not fragmented.
+    /// Largest fragment in bytes. Payloads of more compressed bytes are sent as several websocket
+    /// messages over a zlib stream, and otherwise as several frames of one message. Default: not
+    /// fragmented.
     pub fragment: Option<NonZeroUsize>,
     /// Time between two events. Default: zero.
     pub pause: Duration,
@@ -71,8 +72,8 @@ pub struct ClientLimits {
     /// KB with zlib. Default: 10,000.
     pub connections: usize,
     /// Largest number of sessions; if there are more, the session that has been without a
-    /// connection for longest is evicted. If all have connections, the new one is closed with 4000.
-    /// Default: 20,000.
+    /// connection for longest is evicted. If all have connections, the connection that asks for a
+    /// new session is closed with 4000. Default: 20,000.
     pub sessions: usize,
     /// Largest message of a client in bytes; a larger one closes the connection with 1009. Default:
     /// 64 KiB.

@@ -8,8 +8,8 @@ use std::time::Instant;
 use crate::members::MemberRequest;
 use crate::script::{ClientLimits, InjectedFault, Script};
 
-/// Maximum number of events of a session besides the script's. A session with so many cannot be
-/// resumed, and its requests for guild members are not answered.
+/// Maximum number of events of a session besides READY and the script's. A session with so many
+/// cannot be resumed, and its requests for guild members are not answered.
 const MAX_EXTRA_EVENTS: usize = 1000;
 
 /// The number of a session. Clients get it as text: [`Sessions::name`].
@@ -38,7 +38,7 @@ pub(crate) enum ResumeError {
     /// No session has this name, or the one that has it cannot be resumed: the server ended it, it
     /// has not sent READY yet, or it has [`MAX_EXTRA_EVENTS`].
     UnknownSession,
-    /// The sequence number is above the last one sent.
+    /// The sequence number is above the highest one assigned.
     SequenceTooHigh,
 }
 

@@ -17,9 +17,9 @@ const WRITE_TICK: Duration = Duration::from_millis(100);
 /// How long after the deadline a call still tries to read, without waiting, or to write.
 const GRACE: Duration = Duration::from_millis(5);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
-/// Longest time for closing a connection.
+/// Longest time for a closing handshake, and for draining a connection before it is closed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-/// Longest time for closing a connection while the server stops.
+/// [`CLOSE_TIMEOUT`] while the server stops.
 const CLOSE_TIMEOUT_AT_STOP: Duration = Duration::from_millis(200);
 /// Most bytes of answers to pings that wait while the client does not read.
 const MAX_PONGS: usize = 64 << 10;

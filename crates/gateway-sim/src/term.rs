@@ -23,7 +23,8 @@ const SMALL_ATOM_UTF8: u8 = 119;
 
 /// Maximum nesting of a client's terms; serde_json has the same limit.
 const MAX_DEPTH: usize = 128;
-/// Numbers of digits that an id (snowflake) may have; ids of 2015 have at most 18.
+/// Numbers of digits with which a string counts as an id (snowflake): ids have 15 digits a few
+/// hours after the beginning of 2015, from which they count, and a `u64` has at most 20.
 const ID_DIGITS: std::ops::RangeInclusive<usize> = 15..=20;
 
 /// Converts a JSON payload to a term. Returns other bytes unchanged.

@@ -54,8 +54,8 @@ impl WireFormat {
         Ok(wire)
     }
 
-    /// Splits the compressed bytes of a payload into websocket messages (zlib) or into frames of
-    /// one message.
+    /// Splits the compressed bytes of a payload into websocket messages, for a zlib stream, or into
+    /// frames of one message.
     pub(crate) fn messages(&self, wire: &[u8]) -> Vec<Message> {
         if wire.is_empty() {
             return Vec::new();

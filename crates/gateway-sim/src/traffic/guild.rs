@@ -220,7 +220,7 @@ fn channel(source: &mut Source, position: usize, one: Channel, categories: &[u64
     )
 }
 
-/// Fields of a text channel.
+/// Fields of a text or news channel.
 fn text_fields(source: &mut Source) -> String {
     format!(
         concat!(
@@ -234,7 +234,7 @@ fn text_fields(source: &mut Source) -> String {
     )
 }
 
-/// Fields of a voice channel.
+/// Fields of a voice or stage channel.
 fn voice_fields(source: &mut Source, kind: u8) -> String {
     format!(
         concat!(

@@ -21,8 +21,8 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// A number below `n`, which must not be 0. All numbers are equally likely if `n` is far below
-    /// 2^64.
+    /// A number below `n`, which must not be 0. If `n` is far below 2^64, all numbers are almost
+    /// equally likely.
     pub fn below(&mut self, n: usize) -> usize {
         self.below_u64(n as u64) as usize
     }

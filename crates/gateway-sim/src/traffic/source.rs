@@ -85,7 +85,7 @@ impl Source {
         format!("{:016x}{:016x}", word(), word())
     }
 
-    /// The time as text, which this advances as [`now`](Self::now) does.
+    /// Advances the time as [`now`](Self::now) does, and returns it as text.
     pub(super) fn time(&mut self) -> String {
         let now = self.now();
         date(now)

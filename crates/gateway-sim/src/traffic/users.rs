@@ -80,7 +80,7 @@ pub(super) fn user(source: &mut Source, bot: bool) -> (u64, String) {
     (id, object)
 }
 
-/// Generates a presence, including the guild's id if it is for an event of its own.
+/// Generates a presence. In a PRESENCE_UPDATE event it has the guild's id, but not in GUILD_CREATE.
 pub(super) fn presence(source: &mut Source, user: u64, guild: Option<u64>) -> String {
     let mut activities = Vec::new();
     if source.percent(55) {

@@ -8,7 +8,7 @@ use linerate_gateway_sim::traffic::Random;
 use linerate_gateway_sim::{Events, Script, Server};
 use tungstenite::Message;
 
-/// Timeout of the servers that a test expects to time out.
+/// Timeout of a server in tests in which its clients run into that timeout.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Upper bound for any part of a test, however slow the machine is.
 const LONG: Duration = Duration::from_secs(30);
