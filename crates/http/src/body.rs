@@ -17,8 +17,8 @@ use crate::encoder::{Encoder, Then};
 use crate::load::Load;
 use crate::negotiation::Coding;
 
-/// Largest number of bytes that one call compresses. It takes about 0.4 ms, for which other tasks
-/// of the thread wait. Shorter calls would compress worse.
+/// Largest number of bytes that one call compresses. Such a call takes about 0.4 ms, for which
+/// other tasks of the thread wait. Calls with fewer bytes would compress worse.
 const MAX_CALL: usize = 128 << 10;
 
 thread_local! {

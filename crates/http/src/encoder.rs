@@ -70,7 +70,7 @@ impl Encoder {
     }
 }
 
-/// Flushes or ends the stream, or does nothing, depending on `then`.
+/// Ends the stream if it ends, flushes it if a pause follows and `is_pending`, or does nothing.
 fn end_call(stream: &mut Stream, is_pending: &mut bool, out: &mut [u8], then: Then) -> Result<usize, Error> {
     match then {
         Then::Pause if *is_pending => {

@@ -57,8 +57,8 @@ fn is_in(rows: &[&str], essence: &str) -> bool {
     })
 }
 
-/// Whether content of this type is worth compressing. Without a type it may be anything, like
-/// `application/octet-stream` (RFC 9110, section 8.3), and is not.
+/// Whether content of this type is worth compressing. Content without a type may be anything, like
+/// `application/octet-stream` (RFC 9110, section 8.3), so it counts as not worth it.
 pub(crate) fn is_compressible(content_type: Option<&HeaderValue>) -> bool {
     let essence = content_type.map_or("", essence);
     let ends_in = |suffix: &&str| {

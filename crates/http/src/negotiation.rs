@@ -36,7 +36,7 @@ struct Weights {
     gzip: Option<u16>,
     deflate: Option<u16>,
     identity: Option<u16>,
-    /// `*`
+    /// The weight of `*`, which stands for codings that the client does not name.
     any: Option<u16>,
 }
 

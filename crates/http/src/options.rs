@@ -49,7 +49,7 @@ impl Options {
     /// Sets the window of server-sent events: they may refer to the last 2^`bits` bytes of their
     /// response. `bits` is 8 to 15 (a value outside is replaced by the nearest), or 0 for no
     /// window. A response holds the window and an index, as [`linerate_deflate::session`]
-    /// describes: at levels below 4, 6.1 KiB for 11, the default.
+    /// describes: at levels below 4, 6.1 KiB for 11 bits, the default.
     #[must_use]
     pub fn event_window_bits(mut self, bits: u8) -> Self {
         self.event_window_bits = if bits == 0 { 0 } else { bits.clamp(8, 15) };

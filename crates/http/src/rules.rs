@@ -30,8 +30,9 @@ const DIGESTS: [&str; 4] = ["content-digest", "repr-digest", "digest", "content-
 pub(crate) enum Eligibility {
     /// The response is passed on unchanged.
     Never,
-    /// The response is a 304. It has no content, but may have an `ETag` (RFC 9110, section 15.4.5),
-    /// which is made weak like that of the response that the client has.
+    /// The response is a 304. It has no content, but may have an `ETag` (RFC 9110, section 15.4.5).
+    /// If the client accepts a coding, the `ETag` is made weak, as in the response that the client
+    /// has.
     Validator,
     /// The response is compressed if the client accepts that.
     Content,
