@@ -1,9 +1,9 @@
 //! Exchanges messages with a websocket library of others, as its client and as its server, with
 //! every window, over tungstenite on blocking sockets, tokio-tungstenite and axum. Each combination
 //! makes four connections: with takeover and without, with prepared messages remembered and
-//! forgotten. Half of the messages for the peer are prepared; the seed of the connection decides
-//! which. Each combination prints a CSV row. `scripts/websocket-peers.sh` installs the peers and
-//! runs this program as `peers MESSAGES NAME COMMAND...`, which appends `serve BITS` or
+//! forgotten. About half of the messages for the peer are prepared; the seed of the connection
+//! decides which. Each combination prints a CSV row. `scripts/websocket-peers.sh` installs the
+//! peers and runs this program as `peers MESSAGES NAME COMMAND...`, which appends `serve BITS` or
 //! `client URL BITS MESSAGES` to the command.
 
 use std::error::Error;
@@ -79,7 +79,7 @@ struct Case {
 }
 
 impl Case {
-    /// The four connections with windows of `bits`.
+    /// The four connections with windows of 2^`bits` bytes.
     fn all(bits: u8, count: usize) -> impl Iterator<Item = Case> {
         let settings = [(true, true), (true, false), (false, true), (false, false)];
         settings.into_iter().zip(0..).map(move |((takeover, remember_prepared), i)| {
@@ -94,7 +94,7 @@ impl Case {
 /// The outcome of a connection: the agreement, and how many messages for the peer were prepared.
 type Done = (Option<Agreement>, usize);
 
-/// Draws which messages for the peer are prepared: half of them.
+/// Draws which messages for the peer are prepared: each with a probability of one half.
 struct Order {
     noise: Noise,
     prepared: usize,
@@ -284,8 +284,8 @@ fn serve_by_axum(listener: TcpListener, case: Case) -> Result<Done> {
     })
 }
 
-/// Runs the connections of a role with windows of `bits`. Returns what was agreed on with takeover,
-/// and how many messages were prepared in all.
+/// Runs the connections with a peer in this role and windows of 2^`bits` bytes. Returns what was
+/// agreed on with takeover, and how many messages were prepared in all.
 fn all_cases(command: &[String], role: &str, bits: u8, count: usize) -> Result<(Agreement, usize)> {
     let own = if role.starts_with("server") { Role::Client } else { Role::Server };
     let (mut agreed, mut all_prepared) = (None, 0);

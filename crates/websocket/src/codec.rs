@@ -224,8 +224,8 @@ impl Encoder {
     /// bytes, at most [`part_bound`]`(part.len())`.
     ///
     /// # Errors
-    /// Returns [`Kind::OutputTooSmall`] if the result does not fit `out`. The encoder is then
-    /// unchanged.
+    /// Returns [`Kind::OutputTooSmall`] if the result does not fit `out`. The part then does not
+    /// count, and can be encoded again; from level 4 on the result may be another one.
     pub fn part_into(
         &mut self,
         scratch: &mut Scratch,

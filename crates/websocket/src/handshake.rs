@@ -37,7 +37,8 @@ impl Head {
         self.bytes.split(|&byte| byte == b' ').nth(1).is_some_and(|status| status.starts_with(b"101"))
     }
 
-    /// The values of the header, joined to one list; empty if there is no such header.
+    /// The values of `Sec-WebSocket-Extensions`, joined to one list; empty if there is no such
+    /// header.
     pub(crate) fn extensions(&self) -> String {
         let values =
             self.lines().filter_map(value).map(|value| String::from_utf8_lossy(value).trim().to_owned());
@@ -49,7 +50,7 @@ impl Head {
         self.lines().filter(|line| value(line).is_none()).collect::<Vec<_>>().concat()
     }
 
-    /// The whole head with the header added at its end.
+    /// The whole head with `Sec-WebSocket-Extensions` added at its end.
     pub(crate) fn with_extensions(mut self, value: &str) -> Vec<u8> {
         self.bytes.truncate(self.bytes.len() - 2);
         self.bytes.extend_from_slice(format!("Sec-WebSocket-Extensions: {value}\r\n\r\n").as_bytes());
@@ -65,7 +66,7 @@ impl Head {
     }
 }
 
-/// The value of the header, if the line is that header.
+/// The value of `Sec-WebSocket-Extensions`, if the line is that header.
 fn value(line: &[u8]) -> Option<&[u8]> {
     let colon = line.iter().position(|&byte| byte == b':')?;
     line[..colon].eq_ignore_ascii_case(NAME).then_some(&line[colon + 1..])

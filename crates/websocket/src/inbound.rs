@@ -25,9 +25,10 @@ enum InboundPart {
     Ending { header: Header },
 }
 
-/// Takes the frames that the peer sends, and returns frames with decoded payloads. In those of
-/// compressed messages RSV1 is cleared, and a mask is replaced by zeros; they may be divided or
-/// joined, and a message that becomes large is divided into fragments. Other frames are unchanged.
+/// Takes the frames that the peer sends, and returns frames with decoded payloads. In the frames of
+/// compressed messages RSV1 is cleared, and a mask is replaced by zeros; these frames may be
+/// divided or joined, and a message that becomes large is divided into fragments. Other frames are
+/// unchanged.
 pub(crate) struct Inbound {
     decoder: Decoder,
     reader: HeaderReader,

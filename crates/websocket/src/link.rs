@@ -26,7 +26,8 @@ enum Phase {
     /// Compression was not agreed on, so frames pass unchanged. Prepared messages go between them.
     Plain(Box<Outbound>),
     /// Everything passes unchanged, since the response refuses the connection, the library
-    /// negotiates an extension of its own, or the handshake exceeds [`MAX_HEAD`].
+    /// negotiates an extension of its own, a head is larger than [`MAX_HEAD`], or the peer has sent
+    /// more than that before the library has written its head.
     Foreign,
 }
 
@@ -167,8 +168,8 @@ impl Link {
                     }
                     read
                 }
-                // The peer sends much more before the library's part of the handshake, which would
-                // be held for an agreement that the peer does not wait for.
+                // The peer sends much before the library has written its part of the handshake.
+                // The bytes would be held for an agreement that the peer does not wait for.
                 Phase::Request(head) | Phase::Response(head, _) if wire.len() - at > MAX_HEAD => {
                     self.pending.own().extend(std::mem::take(head).into_bytes());
                     self.state = Phase::Foreign;

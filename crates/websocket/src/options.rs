@@ -26,7 +26,7 @@ impl Direction {
         Direction { window_bits: bits, takeover: true }
     }
 
-    /// The window bits that negotiation uses for an option.
+    /// The window bits that negotiation uses: the option, or the nearest number of 8 to 15.
     pub(crate) fn negotiable_bits(self) -> u8 {
         self.window_bits.clamp(8, 15)
     }

@@ -10,17 +10,13 @@ use crate::prepared::{Prepared, payload_of};
 
 /// Where in the library's frames the input is.
 enum OutboundPart {
+    /// The input is in a header, or before it.
     Header,
     /// The input is in a payload that is passed on unchanged, with `left` bytes to come.
-    Plain {
-        left: u64,
-    },
+    Plain { left: u64 },
     /// The input is in a payload to compress, with `left` bytes to come. The bytes taken so far are
     /// in `payload`.
-    Compressed {
-        header: Header,
-        left: u64,
-    },
+    Compressed { header: Header, left: u64 },
 }
 
 /// Takes the frames that a library writes, and returns frames of compressed messages. Control

@@ -1,5 +1,5 @@
-//! Tests handwritten frames, as a peer might send them: fragments, damage, and everything that RFC
-//! 7692 forbids.
+//! Tests handwritten frames, as a peer might send them: fragments, damage, and what RFC 7692
+//! forbids.
 
 use std::io::{ErrorKind, Read, Write};
 
