@@ -218,7 +218,7 @@ impl Connection {
         self.expect_heartbeat();
     }
 
-    /// Ends the session. The client may begin another one on this connection.
+    /// Ends the session. The client may begin another session on this connection.
     fn invalidate(&mut self) -> Result<(), CloseReason> {
         if let Some(id) = self.session.take() {
             self.state.sessions.detach(id, self.number, DetachReason::EndedByServer);

@@ -142,8 +142,8 @@ fn listen(listener: &TcpListener, state: &Arc<ServerState>) {
     }
 }
 
-/// Starts a client's thread. Closes the connection without an answer if there are too many, or if
-/// no thread can be started.
+/// Starts a client's thread. Closes the connection without an answer if there are too many clients,
+/// or if no thread can be started.
 fn spawn_client(stream: TcpStream, state: &Arc<ServerState>) {
     let client = Client::new(state);
     let reject = || state.count(|report| report.refused += 1);

@@ -35,8 +35,8 @@ pub(crate) enum ExtraEvent {
 /// Why a session cannot be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResumeError {
-    /// No session has this name, or the one that has it cannot be resumed: the server ended it, it
-    /// has not sent READY yet, or it has [`MAX_EXTRA_EVENTS`].
+    /// No session has this name, or the session of this name cannot be resumed: the server ended
+    /// it, READY was not sent yet, or the session has [`MAX_EXTRA_EVENTS`].
     UnknownSession,
     /// The sequence number is above the highest one assigned.
     SequenceTooHigh,
@@ -189,8 +189,8 @@ impl Sessions {
         }
     }
 
-    /// Detaches a session from `connection`, unless another one has taken it over. Removes a
-    /// session that its client ended.
+    /// Detaches a session from `connection`, unless another connection has taken the session over.
+    /// Removes a session that its client ended.
     pub(crate) fn detach(&self, id: SessionId, connection: u64, reason: DetachReason) {
         let mut table = self.table();
         if let Some(session) = table.sessions.get_mut(&id)

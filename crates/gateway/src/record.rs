@@ -36,7 +36,7 @@ const ALLOCATED: u32 = 64 << 10;
 pub enum Entry {
     /// The connection ended; the following entries belong to a new one.
     Connection {
-        /// Nanoseconds since 1970.
+        /// Time of the change, in nanoseconds since 1970.
         time: i64,
     },
     /// The content of one websocket message.

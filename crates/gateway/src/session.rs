@@ -197,7 +197,7 @@ impl Session {
         let codec = match &self.codec {
             Codec::Zlib(zlib) => zlib.memory(),
             Codec::Zstd(zstd) => zstd.memory(),
-            // Dictionaries are shared.
+            // Dictionaries are shared with other sessions, so they do not count.
             Codec::Independent(..) => 0,
         };
         let recent = self.recent.as_ref().map_or(0, Recent::memory);

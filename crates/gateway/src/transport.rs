@@ -13,8 +13,8 @@ pub enum Transport {
     /// One zlib stream (RFC 1950), flushed with an empty stored block after each message
     /// (`Z_SYNC_FLUSH`). A message may be split into several websocket messages.
     Zlib = 0,
-    /// One endless zstd frame (RFC 8878), flushed after each message (`ZSTD_e_flush`), which is
-    /// exactly one websocket message.
+    /// One endless zstd frame (RFC 8878), flushed after each message (`ZSTD_e_flush`). Each message
+    /// is exactly one websocket message.
     Zstd = 1,
     /// Each message is one or more zstd frames, which may name a dictionary by its id, as in
     /// Bluesky's Jetstream.

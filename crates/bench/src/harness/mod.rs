@@ -61,7 +61,8 @@ pub struct Contender<'c> {
     /// The metric that gets the time of a round, in seconds. `None` adds no such metric.
     seconds: Option<&'static str>,
     bases: Vec<(usize, String)>,
-    /// Whether bases are compared by `cpu_by_base`, where less is better, instead of by speed.
+    /// Whether the metric `cpu_by_base`, where less is better, compares with each base, instead of
+    /// `speed_by_base`.
     by_cost: bool,
     others: Vec<(&'static str, usize)>,
     turn: Turn<'c>,
@@ -167,7 +168,7 @@ impl<'c> Contender<'c> {
         Contender { by_cost: true, ..self }
     }
 
-    /// Adds a metric: the speed divided by that of the contender at index `place`.
+    /// Adds a metric: the speed divided by the speed of the contender at index `place`.
     #[must_use]
     pub fn by(mut self, metric: &'static str, place: usize) -> Self {
         self.others.push((metric, place));

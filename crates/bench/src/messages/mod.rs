@@ -176,7 +176,8 @@ pub fn measure(
     Ok(found)
 }
 
-/// Sets the base of contenders: that of the transport of `entries`, which are in the same order.
+/// Sets the base of all contenders: the base of the transport of `entries`, which are the entries
+/// of the contenders in the same order and all have one transport.
 fn based<'c>(contenders: impl Iterator<Item = Contender<'c>>, entries: &[&Entry]) -> Vec<Contender<'c>> {
     let name = base(entries[0].transport);
     let place = entries.iter().position(|entry| entry.name == name).unwrap_or(0);

@@ -11,7 +11,7 @@ const PAST: u64 = 5 * 365 * 86_400_000;
 
 pub(super) struct Source {
     random: Random,
-    /// Milliseconds since 1970.
+    /// The current time, in milliseconds since 1970.
     clock: u64,
     sequence: u64,
 }

@@ -23,7 +23,7 @@ use super::totals::Stats;
 use crate::recent::now;
 use crate::transport::Transport;
 
-/// Longest time after which the collecting thread empties the buffer again.
+/// Longest pause of the collecting thread before it empties the buffer again.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Options of a recorder.
