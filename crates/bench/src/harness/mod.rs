@@ -152,9 +152,9 @@ impl<'c> Contender<'c> {
         Contender { seconds: Some(metric), ..self }
     }
 
-    /// Compares the speed with that of the base, the contender at index `place`: adds the metric
-    /// `speed_by_base`, with `name` as the param `base`. With several bases there is a measurement
-    /// for each.
+    /// Compares the speed with the speed of the base, the contender at index `place`: adds the
+    /// metric `speed_by_base`, with `name` as the param `base`. With several bases there is a
+    /// measurement for each.
     #[must_use]
     pub fn base(mut self, place: usize, name: impl Into<String>) -> Self {
         self.bases.push((place, name.into()));

@@ -4,8 +4,8 @@ use linerate_dict::{Decoder, Id, Job, Kind, Order, Store, StoreOptions};
 
 use crate::common::{Noise, compress, distinct, libzstd, rows, train};
 
-/// Damages every third block of a batch. Its neighbours must decode, and its own result must be
-/// that of a decoder that decodes it alone.
+/// Damages every third block of a batch. The other blocks must decode, and each damaged block must
+/// have the result of a decoder that decodes it alone.
 #[test]
 fn damaged_blocks_fail_only_their_jobs() {
     let mut noise = Noise::new(11);
@@ -44,7 +44,7 @@ fn damaged_blocks_fail_only_their_jobs() {
                 }
                 let mut alone = vec![0; 1500];
                 let verdict = Decoder::new(&store).decode(job.id, &frames[i], &mut alone);
-                // If there are two errors, either may be reported.
+                // Of two errors only the kinds must be equal.
                 assert_eq!(job.result.map_err(|e| e.kind), verdict.map_err(|e| e.kind));
                 refused += usize::from(verdict.is_err());
                 if let Ok(n) = verdict {

@@ -329,7 +329,7 @@ fn window_above_the_limit_is_an_error() {
         }
         assert!(session.memory() < 4096, "nothing is allocated for what was not sent");
     }
-    // One eighth above the limit is rejected.
+    // A window that is one eighth larger than the limit is refused.
     let error = session(16).message(&header((6 << 3) + 1), &mut Scratch::new()).unwrap_err();
     assert_eq!(error.kind(), Kind::Limit);
     // The window of a single segment frame is its content size.
