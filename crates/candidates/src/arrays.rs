@@ -17,8 +17,8 @@ use crate::sys::hdf5;
 /// at once, unless a single row has more. Also the largest number in a chunk proposed for HDF5.
 /// That many 16-bit samples take 1 MiB.
 const SLICE: u64 = 512 << 10;
-/// Most bytes that `linerate rice encode` reads and codes at a time, unless a segment is longer.
-/// They do not fit into the cache of a core.
+/// About the most bytes that `linerate rice encode` reads and codes at a time, unless a segment
+/// (the samples that are coded together) is longer. They do not fit into the cache of a core.
 const CODED: usize = 16 << 20;
 /// Longest row that slices never cut, in samples. An array of longer rows is sampled as if it had
 /// one axis.
@@ -267,7 +267,7 @@ impl Array {
     /// Reads about `bytes` bytes of the array, but at least a chunk or slice, evenly spread and in
     /// order. Of an HDF5 dataset, each piece is a chunk. Of other arrays, slices of whole rows are
     /// joined into pieces of at most 16 MiB. If rows are longer than `LONGEST_ROW`, or there is one
-    /// axis, slices are multiples of `LINE` instead.
+    /// axis, slices have multiples of `LINE` samples instead, except the last of the array.
     ///
     /// # Errors
     /// Returns a sentence that names the file, if it cannot be read, or if libhdf5 or the plugin

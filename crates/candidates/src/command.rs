@@ -19,7 +19,7 @@ pub(super) fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// The archive `mods.nx` beside `mods`, as an operand.
+/// Returns the path of the archive for a file or folder, as an operand: `mods.nx` beside `mods`.
 pub(super) fn archive_of(path: &Path) -> String {
     let full = path.canonicalize().unwrap_or_default();
     let name = path.file_name().or(full.file_name()).map_or("data".into(), |name| name.to_string_lossy());
@@ -30,8 +30,8 @@ pub(super) fn archive_of(path: &Path) -> String {
     })
 }
 
-/// The output `rows.dict` beside `rows.json`, as an operand. `rows.new.dict` if the input itself
-/// has this extension.
+/// Returns the path of the output for an input file, as an operand: `rows.dict` beside `rows.json`
+/// for the extension `dict`, but `rows.new.dict` beside `rows.dict`.
 pub(super) fn output_of(path: &Path, extension: &str) -> String {
     let output = path.with_extension(extension);
     operand(&match output == path {

@@ -602,8 +602,8 @@ fn decode_turn<'t>(setting: &Setting, archive: &'t Archive<&[u8]>, threads: usiz
 }
 
 /// Measures the memory of an open archive, scaled to this many files, and of a reader without a
-/// cache of blocks, of which each thread has one. Where the size of the heap is unknown, estimates
-/// them from the sizes of the archive's header and of its largest blocks.
+/// cache of blocks. Each thread has a reader. Where the size of the heap is unknown, estimates the
+/// memory from the sizes of the archive's header and of its largest blocks.
 fn memory(bytes: &[u8], files: u64) -> Result<Memory, String> {
     let (archive, tables) = footprint(|| open(bytes));
     let archive = archive?;

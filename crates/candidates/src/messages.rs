@@ -18,10 +18,11 @@ use super::command::{operand, output_of};
 use super::pieces::{Candidate, Checked, time};
 use super::{Measured, Options, Progress};
 
-/// Bytes of the sample for each second of the measurement. All candidates together take about 150
-/// ns to code a byte once.
+/// Bytes of messages that candidates compress, for each second of the measurement. All candidates
+/// together take about 150 ns to code a byte once.
 const BYTES_PER_SECOND: f64 = 1e6;
-/// Smallest and largest sample, in bytes.
+/// Smallest and largest number of bytes of messages that candidates compress, if the files have as
+/// many.
 const SAMPLE: (u64, u64) = (512 << 10, 32 << 20);
 /// Bytes of payloads (uncompressed messages) from which the sample is taken, for each second of the
 /// measurement: the first ones of every file, in equal shares. Decoding a GB takes about a second.
@@ -41,12 +42,13 @@ const BUFFER: usize = 256 << 10;
 const FLUSHED: &[u8] = &[0, 0, 0xff, 0xff];
 
 /// Whether a file that begins with `head` and has `len` bytes looks like messages of a gateway: a
-/// recording, or JSON, ETF, zlib-stream or zstd-stream messages that each follow their length. Only
-/// the first message is checked.
+/// recording, or JSON, ETF, zlib-stream or zstd-stream messages that each follow their length.
+/// Checks no more than the first message, and of a recording only its signature.
 pub fn recognise(head: &[u8], len: u64) -> bool {
     let first = head.split_first_chunk::<4>().map(|(size, rest)| (u32::from_le_bytes(*size), rest));
     let fits = first.is_some_and(|(size, _)| size > 0 && u64::from(size) + 4 <= len);
-    // If `head` has all of the first message, check the bytes at its end.
+    // The first message, if `head` has all of it. Then it must end like a zlib stream's message, or
+    // be JSON or ETF.
     let whole = first.and_then(|(size, rest)| rest.get(..size as usize));
     match FileKind::of(&head[..head.len().min(FileKind::HEAD)]) {
         Some(FileKind::Recording) => true,
@@ -215,7 +217,7 @@ impl Sample {
     }
 
     /// Makes a candidate that begins each connection with a new encoder, which `encoder` makes, and
-    /// with an empty decoder for windows of 2^`window` bytes.
+    /// with an empty decoder. This allows zstd windows of up to 2^`window` bytes.
     fn candidate<'c>(
         &'c self,
         mut measurement: Measurement,
@@ -239,9 +241,9 @@ impl Sample {
             }),
         };
         let checked = candidate.check()?;
-        // The command also reads messages from a file, each into memory of its own, and writes them
-        // to another file. This is timed too, except the system's part: files are in memory, and
-        // what is written is dropped. Decoding writes nothing.
+        // `linerate gateway transcode` also reads messages from a file, each into memory of its
+        // own, and writes them to another file. This is timed too, except the system's part: files
+        // are in memory, and what is written is dropped. Decoding writes nothing.
         let (mut payloads, mut frames) = (Vec::new(), Vec::new());
         self.payloads.iter().try_for_each(|payload| write(&mut payloads, payload))?;
         self.encode_all(&encoder, in_memory(&self.payloads), &mut |wire| write(&mut frames, wire))?;

@@ -1,9 +1,10 @@
 //! Checks and times candidates that encode and decode the sample piece by piece. A piece is a part
 //! of an array, a block of records or of an SST file, or a message.
 //!
-//! Every piece is encoded, decoded and compared once. Then candidates take turns at encoding all
-//! pieces and at decoding them: on one thread, and on several threads, each of which codes all
-//! pieces. Some candidates are only decoded, and some time the work of their command instead.
+//! A [`Candidate`] encodes every piece once, decodes it and compares it. Then candidates take turns
+//! at encoding all pieces and at decoding them: on one thread, and on several, each of which codes
+//! all pieces. Candidates that are existing files are only decoded, and not compared. Some
+//! candidates are timed by the work of their command instead.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -13,10 +14,10 @@ use linerate_plan::{Measurement, Scaling, Speed};
 use super::timing::{Clock, Turn, on_threads, rounds, scaling, thread_counts};
 use super::{Options, Progress};
 
-/// A function that encodes all pieces in order, and passes each result on.
+/// A function that encodes all pieces in order, and passes the compressed bytes of each on.
 pub(super) type Encode<'c, T> =
     Box<dyn Fn(&[Vec<T>], &mut dyn FnMut(&[u8])) -> Result<(), String> + Sync + 'c>;
-/// A function that decodes all compressed pieces, and passes each content on with its index.
+/// A function that decodes all compressed pieces, and passes the content of each on with its index.
 pub(super) type Decode<'c, T> =
     Box<dyn Fn(&[Vec<u8>], &mut dyn FnMut(usize, &[T])) -> Result<(), String> + Sync + 'c>;
 
@@ -93,8 +94,8 @@ impl<'c> Checked<'c> {
     }
 }
 
-/// Times all candidates, in at most about as many seconds as the options say, and returns their
-/// measurements in the same order.
+/// Times all candidates, and returns their measurements in the same order. Takes at most about as
+/// many seconds as the options say, unless two passes of each piece of work take longer.
 ///
 /// # Errors
 /// Returns a sentence that names the settings of the candidate that failed.
@@ -137,7 +138,7 @@ impl<'s> Session<'s> {
     /// Times encoding, or decoding, for every candidate. `pass` returns the work to time, and
     /// `what` names it in progress messages. Speeds are empty for a candidate without that work.
     /// Takes at most about half of the seconds of the options: a quarter for one thread, and a
-    /// quarter for several threads.
+    /// quarter for several threads. Two passes of each candidate are run even if they take longer.
     fn speeds(
         &self,
         what: &str,

@@ -25,10 +25,10 @@ use super::sample::FileSet;
 use super::{Measured, Options, Progress};
 use crate::sys::clock::cpu_time;
 
-/// Bytes of the sample for each second of the measurement. About 20 candidates each code the sample
-/// several times.
+/// Bytes of lines that candidates compress, for each second of the measurement. About 20 candidates
+/// each code them several times.
 const BYTES_PER_SECOND: f64 = 250e3;
-/// Smallest and largest sample, in bytes.
+/// Smallest and largest number of bytes of lines that candidates compress, if there are as many.
 const SAMPLE: (u64, u64) = (512 << 10, 8 << 20);
 /// Bytes of lines to train with, for each second of the measurement. Four dictionaries are trained,
 /// each in about 120 ns per byte.
@@ -311,8 +311,8 @@ impl Keys {
         Keys { field: Field::new(field), key: Vec::new(), seen: HashSet::new() }
     }
 
-    /// Adds the key of a line. Returns false if the line has no text or whole number as key, a key
-    /// longer than 65,535 bytes, or a key with the hash of an earlier one.
+    /// Adds the key of a line. Returns false if the key is neither text nor a whole number, is
+    /// longer than 65,535 bytes or missing, or has the hash of an earlier key.
     fn add(&mut self, line: &[u8]) -> bool {
         self.key.clear();
         self.field.key(line, &mut self.key).is_ok()

@@ -73,7 +73,7 @@ pub struct Content {
 
 impl FileSet {
     /// Finds the files that are not empty at these paths and below them. Links are followed only at
-    /// the paths themselves. Below folders, anything but regular files is skipped.
+    /// the paths themselves. Below folders, anything but regular files and folders is skipped.
     ///
     /// # Errors
     /// Returns a sentence that names the path that cannot be read, or says that there is no file
@@ -130,16 +130,17 @@ impl FileSet {
 
     /// Divides the data into windows of about `size` bytes. A file above `size` is divided into
     /// pieces of `size` bytes, the last of which may be smaller, and each is a window. Smaller
-    /// files fill a window until it has at least `size` bytes. The iterator makes one window at a
-    /// time, since a TB has millions of them.
+    /// files fill a window until it has at least `size` bytes; only the last may have fewer. The
+    /// iterator makes one window at a time, since a TB may have millions of them.
     pub fn windows(&self, size: u64) -> impl Iterator<Item = Window> {
         let whole = |(file, entry): (usize, &Entry)| Piece { file, offset: 0, len: entry.size };
         divide(self.files.iter().enumerate().map(whole), size)
     }
 
     /// Chooses windows of about `size` bytes, evenly spread over the data, with about `bytes` bytes
-    /// together. `seed` and `size` determine the choice. Returns all windows if they have no more
-    /// than `bytes` bytes together, or if there are no more of them than the sample should have.
+    /// together. The same data and arguments give the same choice. Returns all windows if they have
+    /// no more than `bytes` bytes together, or if there are no more of them than the sample should
+    /// have.
     pub fn spread(&self, size: u64, bytes: u64, seed: u64) -> Vec<Window> {
         spread(|| self.windows(size), self.bytes, size, bytes, seed)
     }
@@ -176,7 +177,7 @@ impl FileSet {
 
 /// Divides pieces into windows of about `size` bytes. A piece above `size` is divided into pieces
 /// of `size` bytes, the last of which may be smaller, and each is a window. Smaller pieces fill a
-/// window until it has at least `size` bytes.
+/// window until it has at least `size` bytes; only the last may have fewer.
 pub(super) fn divide(pieces: impl Iterator<Item = Piece>, size: u64) -> impl Iterator<Item = Window> {
     let (mut open, mut filled) = (Window::new(), 0);
     pieces.map(Some).chain([None]).flat_map(move |piece| {

@@ -2,9 +2,9 @@
 //! again with other levels and dictionaries.
 //!
 //! No command of Linerate writes SST files. The settings of a candidate that compresses again name
-//! options of RocksDB, with which it trains its own dictionaries. If it has a dictionary, its
-//! command trains one from the blocks of the first file, for storage engines that accept a
-//! dictionary.
+//! options of RocksDB, with which RocksDB trains its own dictionaries. The command of a candidate
+//! with dictionaries trains one from the blocks of the first file, for storage engines that accept
+//! a dictionary.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use super::{Measured, Options, Progress};
 
 /// Bytes of content (uncompressed data blocks) in the sample for each second of the measurement.
 const BYTES_PER_SECOND: f64 = 500e3;
-/// Smallest and largest sample, in bytes.
+/// Smallest and largest sample, in bytes of content. Data with less content is sampled whole.
 const SAMPLE: (u64, u64) = (512 << 10, 16 << 20);
 /// Largest number of files in the sample. Each file has its own dictionary.
 const MAX_FILES: usize = 16;
@@ -122,8 +122,8 @@ struct Part {
 
 impl Sample {
     /// Reads blocks with about `wanted` bytes of content together: every n-th block of each file,
-    /// or of at most `MAX_FILES` files, with about the same number of bytes for each. Puts their
-    /// dictionaries into `store`.
+    /// or of at most `MAX_FILES` files, with about the same number of bytes for each. Puts the
+    /// dictionaries of these files into `store`.
     fn read(set: &FileSet, store: &Store, wanted: u64) -> Result<Sample, String> {
         let mut sample =
             Sample { files: Vec::new(), blocks: Vec::new(), owners: Vec::new(), notes: Vec::new() };

@@ -310,8 +310,8 @@ impl Setting {
         command
     }
 
-    /// Whether matches refer to data of earlier calls of the deflate encoder. From level 4 on, the
-    /// command does so without `--history`.
+    /// Whether matches refer to data of earlier calls of the deflate encoder. In gzip from level 4
+    /// on, they do so without `--history`.
     fn has_history(&self) -> bool {
         match self.codec {
             Codec::Deflate { form: Form::History, .. } => true,
@@ -430,9 +430,9 @@ struct Session<'s> {
 }
 
 impl Session<'_> {
-    /// Encodes with every setting its sample, as many settings at a time as there are threads, and
-    /// checks that the output decodes to the sample. Then fast settings encode again, up to
-    /// `ROUNDS` times in all and while the time for encoding lasts.
+    /// Encodes the sample of every setting with it, as many settings at a time as there are
+    /// threads, and checks that the output decodes to the sample. Then fast settings encode again,
+    /// up to `ROUNDS` times in all and while the time for encoding lasts.
     fn encode(&self) -> Result<Vec<Encoded>, String> {
         let share = Duration::from_secs_f64(self.options.seconds * ENCODE_SHARES.iter().sum::<f64>());
         let (begun, mut all) = (Instant::now(), vec![Encoded::default(); self.settings.len()]);

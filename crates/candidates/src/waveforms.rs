@@ -26,7 +26,8 @@ use super::{Measured, Options, Progress, general};
 /// together take about 60 ns to code a byte once, most of it in zstd 9, and they do so about ten
 /// times.
 const BYTES_PER_SECOND: f64 = 1e6;
-/// Smallest and largest part of the data that candidates code, in bytes.
+/// Smallest and largest part of the data that candidates code, in bytes. Smaller data is coded
+/// whole.
 const SAMPLE: (u64, u64) = (256 << 10, 32 << 20);
 /// Bytes of the data that Delta-Rice 2 codes once, for each second of the measurement, to estimate
 /// sizes for all of the data. It takes 1 to 2 ns for a byte, so less than a tenth of the time.

@@ -210,8 +210,8 @@ impl File {
     /// Opens a file for reading. Waits while another is open.
     ///
     /// # Errors
-    /// Returns a sentence if the library is missing or too old, or if this is not an HDF5 file or
-    /// is damaged.
+    /// Returns a sentence if the library is missing, too old or does not start, or if it cannot
+    /// open the file, usually because that is not an HDF5 file or is damaged.
     pub(crate) fn open(path: &Path) -> Result<File, String> {
         let functions = library()?;
         let no_name = || "the name of an HDF5 file cannot contain a NUL byte".to_owned();
@@ -326,7 +326,7 @@ impl File {
     ///
     /// # Errors
     /// Returns a sentence if the plugin of a filter is missing, the file is damaged or was
-    /// replaced, or the box is empty or not within the dataset.
+    /// replaced, or the box is empty, not within the dataset or larger than the address space.
     pub(crate) fn read(&self, of: &Dataset, start: &[u64], count: &[u64]) -> Result<Vec<u8>, String> {
         let failed = |what: &str| format!("{}: {what}", of.name);
         let rank = of.shape.len();
