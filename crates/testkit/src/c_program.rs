@@ -107,9 +107,9 @@ pub fn compile(compiler: &[&str], include: &Path, source: &Path, library: &Path,
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
 }
 
-/// The command that runs `program` under valgrind. It exits with 9 after an invalid memory access,
-/// or if memory is "definitely lost". Memory that is "possibly lost" is no error, since the block
-/// of a thread's handle always is.
+/// The command that runs `program` under valgrind. It exits with 9 after an error that valgrind
+/// reports, such as an invalid memory access, or if memory is "definitely lost". Memory that is
+/// "possibly lost" is no error, since the block of a thread's handle always is.
 pub fn valgrind(program: &Path) -> Command {
     let mut command = Command::new("valgrind");
     command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);

@@ -5,9 +5,9 @@ use clap::{Arg, Command};
 
 use crate::markdown::{Page, pages};
 
-/// Asserts that all calls of a program on the documentation's pages are valid, and that there are
-/// at least `at_least` calls. `named` returns the words of each call on a page. `missing` returns
-/// what is wrong with a call, as [`missing`] does.
+/// Asserts that all calls of a program on the repository's pages, apart from the changelog, are
+/// valid, and that there are at least `at_least` calls. `named` returns the words of each call on a
+/// page. `missing` returns what is wrong with a call, as [`missing`] does.
 pub fn assert_exist(
     at_least: usize,
     named: impl Fn(&Page) -> Vec<Vec<String>>,

@@ -12,7 +12,7 @@ const SEED: &str = "LINERATE_KILL_SEED";
 
 /// Returns `count` random delays below `whole`, the duration of a complete run of the program.
 /// Unless `LINERATE_KILL_SEED` has a number, they differ in every run of the tests; the seed is
-/// printed. The first delay is zero, so that at least one process is killed before it ends.
+/// printed. The first delay is zero, so that very likely one process is killed before it ends.
 pub fn moments(count: u32, whole: Duration) -> impl Iterator<Item = Duration> {
     let now =
         || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(1, |now| now.as_nanos() as u64);
@@ -57,8 +57,8 @@ pub fn kill(child: &mut Child) -> bool {
     is_killed(child.wait().expect("it ends"))
 }
 
-/// Whether a process with this status was killed rather than that it succeeded. Panics if it failed
-/// by itself.
+/// Whether a process with this status was killed: false if it succeeded. Panics if it failed by
+/// itself.
 fn is_killed(status: ExitStatus) -> bool {
     #[cfg(unix)]
     let by_itself = std::os::unix::process::ExitStatusExt::signal(&status) != Some(SIGKILL);

@@ -34,7 +34,7 @@ pub struct Page {
 /// A fenced or indented block of code.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct CodeBlock {
-    /// The text after the fence (`rust,no_run`); empty for an indented block.
+    /// The text after the opening fence (`rust,no_run`); empty for an indented block.
     pub language: String,
     pub text: String,
 }

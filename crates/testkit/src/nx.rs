@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 const PAGE: usize = 4096;
 
 /// Returns a phrase about each entry that breaks the order and, unless the archive has filters,
-/// about each stored or zstd block with bytes that belong to no entry.
+/// about each stored or zstd block with bytes that belong to no entry. Blocks without an entry of
+/// at most a chunk are not examined.
 ///
 /// # Panics
 /// If `archive` is not a valid Nx archive.

@@ -19,7 +19,8 @@ pub const DAMAGED: i32 = 3;
 pub const LIMIT: i32 = 4;
 pub const WARNED: i32 = 5;
 
-/// Environment variables that would send requests for the tests' servers to a proxy.
+/// Environment variables about proxies. With some of them, requests for the tests' servers would go
+/// to a proxy.
 const PROXIES: [&str; 8] = [
     "http_proxy",
     "https_proxy",

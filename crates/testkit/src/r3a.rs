@@ -31,7 +31,7 @@ pub struct FileSpec {
 pub struct Vector {
     pub magic: [u8; 4],
     pub version: u32,
-    /// Logarithm of the chunk size: chunks have 512 << n bytes.
+    /// The chunk size, as the header stores it: chunks have `512 << chunk` bytes.
     pub chunk: u32,
     pub shape: Shape,
     pub files: Vec<FileSpec>,

@@ -101,7 +101,7 @@ impl Tree {
 }
 
 /// Normalised counts of weights. At least two different weights get cells, even if only one occurs,
-/// so that leaving a state takes bits.
+/// so that some states take bits to leave.
 fn weight_counts(weights: &[u8], log: u32) -> Vec<i16> {
     let mut counts = normalise(weights, log);
     if let Some(only) = counts.iter().position(|count| *count == 1 << log) {
