@@ -60,8 +60,8 @@ impl Container {
     }
 }
 
-/// Whether a file that begins with `head` is an `.npy` or WAV file of integers that Delta-Rice
-/// takes. `head` must have the file's whole header.
+/// Whether a file that begins with `head` is an `.npy` or WAV file of integers of 16 or 32 bits.
+/// `head` must have the file's whole header.
 pub fn has_integers(head: &[u8]) -> bool {
     match Container::recognise(head) {
         Some(Container::Npy) => NpyHeader::read(&mut Input::from_reader(Cursor::new(head.to_vec()))).is_ok(),
@@ -70,7 +70,7 @@ pub fn has_integers(head: &[u8]) -> bool {
     }
 }
 
-/// The type of a WAV file's samples, if they are integers that Delta-Rice takes.
+/// The type of a WAV file's samples, if they are integers of 16 or 32 bits.
 fn integers(spec: hound::WavSpec) -> Option<ElementType> {
     match (spec.sample_format, spec.bits_per_sample) {
         (hound::SampleFormat::Int, 16) => Some(ElementType::I16),
@@ -82,13 +82,13 @@ fn integers(spec: hound::WavSpec) -> Option<ElementType> {
 /// An array in a file.
 #[derive(Clone, Debug)]
 pub(super) struct Array {
-    /// The file.
+    /// Path of the file that has the array.
     pub(super) path: PathBuf,
     /// Format of the file.
     pub(super) container: Container,
     /// Type of the samples.
     pub(super) element: ElementType,
-    /// Length of each axis.
+    /// Length of each axis, in samples.
     pub(super) shape: Vec<u64>,
     /// Length of each axis of an HDF5 chunk, which is coded on its own: that of `proposed_chunk` if
     /// the dataset has no chunks. `None` for `.npy` and WAV files, which have no chunks.
@@ -103,14 +103,14 @@ pub(super) struct Array {
 /// The arrays that were found, and sentences for the user.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Arrays of a type that Delta-Rice takes, without empty ones.
+    /// Arrays of integers of 16 or 32 bits, without empty ones.
     pub(super) arrays: Vec<Array>,
     /// Sentences about files and datasets that were left out, and about limits of the command.
     pub(super) notes: Vec<String>,
 }
 
-/// Finds the arrays in these files. A file of another format, or with other samples than Delta-Rice
-/// takes, is left out with a note.
+/// Finds the arrays in these files. A file of another format, or with other samples than integers
+/// of 16 or 32 bits, is left out with a note.
 ///
 /// # Errors
 /// Returns a sentence that names the file, if it cannot be read, or if it is HDF5 and libhdf5 is
@@ -242,7 +242,7 @@ fn proposed_chunk(shape: &[u64]) -> Vec<u64> {
 }
 
 impl Array {
-    /// Number of samples in all.
+    /// Number of samples of the array.
     pub(super) fn samples(&self) -> u64 {
         self.shape.iter().fold(1, |all, &axis| all.saturating_mul(axis))
     }

@@ -302,7 +302,7 @@ fn is_unique(set: &FileSet, field: &str) -> bool {
 struct Keys {
     field: Field,
     key: Vec<u8>,
-    /// Hashes of keys.
+    /// Hashes of the keys seen so far.
     seen: HashSet<u64>,
 }
 

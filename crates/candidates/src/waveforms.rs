@@ -43,7 +43,7 @@ const VERSION_2: &str = "Delta-Rice 2";
 const FILTER: (u32, u32) = (32025, 325);
 
 /// Measures Delta-Rice, and zstd for comparison, on arrays in `.npy`, WAV and HDF5 files. There are
-/// no measurements if no file has samples that Delta-Rice takes.
+/// no measurements if no file has integers of 16 or 32 bits.
 ///
 /// # Errors
 /// Returns a sentence if a file cannot be read, all files below a folder are empty, a candidate

@@ -31,7 +31,7 @@ const NAMES: [&str; 9] = [
 
 /// HDF5's identifiers, which have 64 bits since HDF5 1.10.
 type Hid = i64;
-/// HDF5's sizes and positions, counted in numbers of a dataset.
+/// HDF5's sizes and positions, counted in integers of a dataset.
 type Hsize = u64;
 
 // Constants of HDF5's public headers, the same in all versions from 1.10 on.
@@ -193,13 +193,13 @@ pub(crate) struct Dataset {
     pub(crate) name: String,
     /// Type of the numbers.
     pub(crate) samples: Type,
-    /// Length of each axis, in numbers; there is at least one axis.
+    /// Length of each axis, counted in integers; there is at least one axis.
     pub(crate) shape: Vec<u64>,
-    /// Length of each axis of a chunk, in numbers; `None` for a dataset without chunks.
+    /// Length of each axis of a chunk, counted in integers; `None` for a dataset without chunks.
     pub(crate) chunk: Option<Vec<u64>>,
 }
 
-/// An open file.
+/// An open HDF5 file.
 pub(crate) struct File {
     // Declared before the lock, so that the file is closed before the lock is released.
     file: Object,

@@ -12,12 +12,12 @@ fn error() -> io::Error {
     io::Error::other("it is closed")
 }
 
-/// Fails if standard input was closed.
+/// Fails if standard input was closed when the program started.
 pub(crate) fn check_stdin() -> io::Result<()> {
     if stdin() { Err(error()) } else { Ok(()) }
 }
 
-/// Fails if standard output was closed.
+/// Fails if standard output was closed when the program started.
 pub(crate) fn check_stdout() -> io::Result<()> {
     if stdout() { Err(error()) } else { Ok(()) }
 }

@@ -45,7 +45,7 @@ fn status(error: &CliError) -> u8 {
 /// is the same for all, 1 for errors of different statuses, 5 for warnings without errors, else 0.
 #[derive(Default)]
 pub(crate) struct ExitStatus {
-    /// The status of the errors so far.
+    /// The exit status of the errors so far, without skipped files; `None` if there are none.
     failed: Option<u8>,
     warned: bool,
 }

@@ -139,8 +139,8 @@ impl<R: Read> Source<R> {
     }
 }
 
-/// Reads from the input without the buffer, if no bytes are buffered or pushed back. After an
-/// error, [`Source::at`] is the offset of the error.
+/// Reads buffered bytes first, then those that were pushed back, then from the input without the
+/// buffer. After an error, [`Source::at`] is the offset of the error.
 impl<R: Read> Read for Source<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let len = if self.start < self.end {

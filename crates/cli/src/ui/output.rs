@@ -32,7 +32,7 @@ pub(crate) fn stdout() -> Result<File, CliError> {
 /// Function that takes the next part of an output, with the number of input bytes read so far.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
 
-/// Counts the bytes of an output that has a limit.
+/// Counts the bytes of an output, which may have a limit.
 pub(crate) struct OutputCount {
     /// Bytes counted so far.
     pub(crate) bytes: u64,

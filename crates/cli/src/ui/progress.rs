@@ -76,8 +76,8 @@ impl Label {
     }
 }
 
-/// Progress of work that is measured in bytes. When it is dropped, a bar is erased, and a last JSON
-/// object is printed if others were and more bytes are done since.
+/// Progress of work that is measured in bytes. When it is dropped, a bar is erased. If JSON objects
+/// were printed and more bytes are done since, a last one is printed.
 pub(crate) struct Progress {
     begun: Instant,
     drawn: Drawn,

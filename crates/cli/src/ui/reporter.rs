@@ -123,8 +123,8 @@ impl Reporter {
         self.part_failed(file, ("key", key), error);
     }
 
-    /// Reports an error of an entry of `archive`. Its JSON object has the entry under the key
-    /// `name`.
+    /// Reports an error of an entry of `archive`. The error's JSON object has the entry under the
+    /// key `name`.
     fn part_failed(&mut self, archive: &str, (name, entry): (&str, &str), error: CliError) {
         self.fail(&error);
         let object = failure(archive, &error, json!({ name: entry }));

@@ -151,8 +151,8 @@ impl Session {
     }
 }
 
-/// Files up to this size, in bytes, are processed by one thread if others are processed at the same
-/// time.
+/// Largest file, in bytes, that is processed at the same time as others: a larger one uses all
+/// threads, and waits for its turn.
 const SMALL: u64 = 1 << 20;
 
 /// Waits until no other large file is processed, since a large one uses all threads, and keeps

@@ -23,17 +23,15 @@ const MAX_MEMBER: u32 = 1 << 16;
 const HEADER: usize = 12;
 const TRAILER: usize = 8;
 
-/// Result of decoding members.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Members {
-    /// Decoded bytes of the last member; `None` if no member was decoded.
+    /// Decoded bytes of the last valid member; `None` if there was none.
     pub(super) last: Option<u64>,
     /// Whether decoding stopped at a member that looks like BGZF but is invalid, or whose content
     /// exceeds the limit on output.
     pub(super) found_invalid: bool,
 }
 
-/// Options of decoding.
 pub(super) struct DecodeOptions {
     pub(super) threads: usize,
     /// Bytes of a job: [`JOB_BYTES`], except in tests.
@@ -100,7 +98,7 @@ struct Member {
     /// Offsets in the job's input: where the deflate data begins, and where the trailer ends.
     data: usize,
     end: usize,
-    /// Decoded bytes stated in its trailer.
+    /// Number of decoded bytes that the member's trailer states.
     len: u32,
 }
 

@@ -26,12 +26,11 @@ const BUFFER: usize = 256 << 10;
 /// so one filling of the output buffer holds the content of nearly all of them.
 const RATIO: usize = 8;
 
-/// Result of decoding.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Decoded {
     pub(crate) bytes_in: u64,
     pub(crate) bytes_out: u64,
-    /// Offset of trailing garbage.
+    /// Offset of trailing garbage in the input; `None` if there is none.
     pub(crate) garbage_at: Option<u64>,
 }
 
@@ -67,14 +66,15 @@ pub(crate) struct Decoder<R> {
     pub(super) job_bytes: usize,
     /// Whether the header of a member has been read and its data is next.
     in_member: bool,
-    /// Whether the input begins with a member.
+    /// Whether the input begins with compressed data. If not, all of it is copied.
     is_compressed: bool,
     /// Whether data that is no gzip member is copied, with everything after it.
     passes: bool,
 }
 
 impl<R: Read> Decoder<R> {
-    /// Reads the first header. If `format` is `None`, the header decides between gzip and zlib.
+    /// Makes a decoder of a source, and reads the first header. If `format` is `None`, the header
+    /// decides between gzip and zlib.
     pub(crate) fn open(
         mut source: Source<R>,
         format: Option<FormatChoice>,

@@ -23,21 +23,21 @@ use crate::ui::remote::{remote, url};
 use crate::ui::session::{FileSummary, Mode, open_output, wait_for_turn};
 use crate::ui::write_behind::{Target, write_behind};
 
-/// Maximum block size, in bytes, for smaller files: clearing the buffers of larger blocks takes
-/// longer than compressing such a file.
+/// Maximum block size, in bytes, for files that are smaller than it: clearing the buffers of larger
+/// blocks takes longer than compressing such a file.
 const SMALL_BLOCK: usize = 32 << 10;
 
-/// Compressed files up to this size, in bytes, are decompressed by one thread unless they are BGZF,
-/// and the calling thread writes their content. If only one thread is allowed, the input buffer
-/// holds the file.
+/// Compressed files up to this size, in bytes, are decompressed by one thread unless they are BGZF
+/// or `--index-file` is given, and the calling thread writes their content. If only one thread is
+/// allowed, the input buffer holds the file.
 const SMALL: u64 = 512 << 10;
 
-/// Fewest threads that decode data other than BGZF together. They take nearly twice the CPU time of
-/// one thread, so two would gain little.
+/// Fewest threads that decode data other than BGZF together without an index. They take nearly
+/// twice the CPU time of one thread, so two would gain little.
 const SPECULATIVE_THREADS: usize = 3;
 
-/// Format of an operand's compressed data, and the number of bytes read and written or, when only
-/// checking, decoded.
+/// Format of an operand's compressed data, and the number of bytes read and written or, if no
+/// content is written, decoded.
 #[derive(Serialize)]
 pub(crate) struct Totals {
     pub(crate) format: &'static str,

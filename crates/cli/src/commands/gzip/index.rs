@@ -120,7 +120,7 @@ fn garbage(mut file: &File, from: u64) -> Result<Option<u64>, CliError> {
     garbage.map(|(byte, at)| byte.map(|_| at)).transpose().map_err(failed)
 }
 
-/// Converts an error of a decoder, or of reading its input at an offset.
+/// Converts an error that an engine has found in the data, or one of reading the input at `offset`.
 pub(super) fn of_reading(error: io::Error, offset: u64) -> CliError {
     match error.downcast::<Error>() {
         Ok(error) => engine_error(error),

@@ -254,8 +254,8 @@ impl Comparison<'_> {
     }
 }
 
-/// Bytes of the blocks of `new` with content that no file of `old` has: the download size of an
-/// update from `old`.
+/// Compressed bytes of the blocks of `new` with files whose content no file of `old` has, by their
+/// hashes: the download size of an update from `old`.
 fn bytes_to_fetch(old: &Opened, new: &Opened) -> u64 {
     let same_hash = old.hash_kind() == new.hash_kind() && old.has_hashes();
     let known: HashMap<u64, u64> =

@@ -72,8 +72,8 @@ pub(crate) fn report_folders(archive: &Opened, name: &str, reporter: &mut Report
     clashes.len()
 }
 
-/// Prints a note about each name of a file or folder that Windows refuses, and adds them to the
-/// summary. Such files are packed nevertheless.
+/// Prints a note about each file or folder whose name has a character that Windows refuses, and
+/// adds these names to the summary. Such files are packed nevertheless.
 pub(crate) fn note_not_portable<'n>(
     names: impl Iterator<Item = &'n str>,
     reporter: &Reporter,

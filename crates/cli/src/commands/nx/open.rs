@@ -102,8 +102,9 @@ pub(crate) fn open_source(source: Box<dyn ReadAt>, limits: Limits) -> Result<Ope
     Ok(archive.map_source(|shown| AnySource::R3a(Box::new(shown))))
 }
 
-/// Fails if the archive was replaced on its server while it was read. Called before the errors of
-/// single files are reported, so that there is one error instead of one for each file.
+/// Fails if the archive can no longer be read, because it was replaced on its server while it was
+/// read. Called before the errors of single files are reported, so that there is one error instead
+/// of one for each file.
 pub(crate) fn is_still_there(archive: &Opened) -> Result<(), CliError> {
     archive.source().end().map_or(Ok(()), |error| Err(damage(error)))
 }

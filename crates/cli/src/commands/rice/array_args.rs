@@ -26,7 +26,7 @@ pub(super) struct ArrayArgs {
 }
 
 impl ArrayArgs {
-    /// Whether the input is a WAV file, which is read as one unless `--dtype` is given.
+    /// Whether the input is to be read as a WAV file: it is one, and `--dtype` is not given.
     pub(super) fn is_wav(&self, input: &mut Input) -> Result<bool, CliError> {
         Ok(self.dtype.is_none() && input.is_wav().map_err(engine_error)?)
     }
@@ -74,8 +74,8 @@ pub(super) fn element_type() -> impl TypedValueParser<Value = ElementType> {
     })
 }
 
-/// Parses a shape: the lengths of any number of axes, such as `2000,7000`. The first may be -1,
-/// which means as many rows as there are.
+/// Parses a shape: the length of each axis, such as `2000,7000`. The first may be -1, which means
+/// as many rows as there are.
 pub(super) fn partial_shape(text: &str) -> Result<PartialShape, String> {
     let mut parts: Vec<&str> = text.split(',').map(str::trim).collect();
     if parts.len() > 1 && parts.last() == Some(&"") {

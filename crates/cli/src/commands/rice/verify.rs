@@ -184,7 +184,7 @@ fn compare_wav(
 struct Original {
     name: String,
     array: ArrayReader,
-    /// Samples found equal so far.
+    /// Number of samples found equal so far.
     compared: u64,
     is_raw: bool,
 }

@@ -136,7 +136,7 @@ impl Writer {
         }
     }
 
-    /// Runs the command on disks with less and less free space.
+    /// Runs the command on disks with more and more free space, but always too little.
     #[cfg(target_os = "linux")]
     fn try_disks(&self, disk: &Disk, outcome: &mut Outcome) {
         const PAGE: usize = 4096;

@@ -85,7 +85,7 @@ fn sources_are_deleted_last_once_content_and_names_are_on_the_disk() {
     if !can_trace() {
         return;
     }
-    // Fewer than eight files are synced one by one. More are synced together by `syncfs`.
+    // Fewer than eight files are synced one by one. From eight on, `syncfs` syncs them together.
     for count in [1, 3, 12] {
         let folder = Folder::new();
         let names: Vec<String> = (0..count).map(|i| format!("f{i:02}")).collect();
