@@ -90,8 +90,8 @@ pub(super) struct Array {
     pub(super) element: ElementType,
     /// Length of each axis, in samples.
     pub(super) shape: Vec<u64>,
-    /// Length of each axis of an HDF5 chunk, which is coded on its own: that of `proposed_chunk` if
-    /// the dataset has no chunks. `None` for `.npy` and WAV files, which have no chunks.
+    /// Length of each axis of an HDF5 chunk, which is coded on its own. A dataset without chunks
+    /// gets the shape of `proposed_chunk`. `None` for `.npy` and WAV files, which have no chunks.
     pub(super) chunk: Option<Vec<u64>>,
     /// Offset of the first sample in the file, in bytes. 0 for WAV files, whose header counts as
     /// samples. Not used for HDF5.

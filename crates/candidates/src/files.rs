@@ -232,10 +232,11 @@ impl Sample {
 
 /// The two samples of the data.
 struct Samples {
-    /// Many windows of 1 MiB from all over the data, for most settings.
+    /// Many windows (parts of the data) of at most about 1 MiB from all over the data, for most
+    /// settings.
     broad: Sample,
-    /// Few windows of 4 MiB from all over the data, for slow settings and those with blocks above
-    /// 1 MiB.
+    /// Few windows of at most about 4 MiB from all over the data, for slow settings and those with
+    /// blocks above 1 MiB.
     deep: Sample,
     /// Layouts of all of the data in blocks from `BROAD_WINDOW` on. Empty if the data is too large
     /// for them or mostly large files, or both samples are all of it.
@@ -264,10 +265,10 @@ impl Packed {
         self.speed(1, 1).median
     }
 
-    /// Returns the speed of packing data that has `blocks` blocks on this many threads: that of one
-    /// thread, times the mean number of threads that these blocks keep busy. The elapsed time of
-    /// the sample would mislead, since a sample has few blocks: of two threads that pack three
-    /// equal blocks, one has no work for half of the time.
+    /// Returns the speed of packing data that has `blocks` blocks on this many threads: the speed
+    /// of one thread, times the mean number of threads that these blocks keep busy. The elapsed
+    /// time of the sample would mislead, since a sample has few blocks: of two threads that pack
+    /// three equal blocks, one has no work for half of the time.
     fn speed(&self, threads: usize, blocks: u64) -> Speed {
         let busy = busy_threads(blocks, threads);
         speed(self.content, self.cpu.iter().map(|seconds| seconds / busy).collect())

@@ -376,8 +376,8 @@ impl Records<'_> {
         Ok(measurements)
     }
 
-    /// Time for the cold reads of one candidate. A cold read is that of a block that is in no CPU
-    /// cache. All candidates together get about an eighth of the measurement's time for them.
+    /// Time for the cold reads of one candidate. A cold read reads a block that is in no CPU cache.
+    /// All candidates together get about an eighth of the measurement's time for cold reads.
     fn read_budget(&self) -> Duration {
         let candidates = (BLOCKS.len() * DICTIONARIES.len() + 1) as f64;
         Duration::from_secs_f64(self.options.seconds.max(0.0) / 8.0 / candidates)
@@ -425,9 +425,9 @@ impl Records<'_> {
         Ok(checked)
     }
 
-    /// Replaces the compressed size and the timed work of the candidate by those of a block file
-    /// with keys. Encoding makes the file as `linerate dict build` does, but does not train the
-    /// dictionary. Decoding verifies the file.
+    /// Replaces the compressed size of the candidate by the size of a block file with keys, and its
+    /// timed work by making and verifying that file. Encoding makes it as `linerate dict build`
+    /// does, but does not train the dictionary. Decoding verifies it.
     fn as_file<'c>(
         &'c self,
         mut checked: Checked<'c>,
@@ -541,7 +541,7 @@ impl Records<'_> {
         self.set.files.iter().map(|file| operand(&file.path))
     }
 
-    /// Returns the path of the output: that of the first file, with this extension.
+    /// Returns the path of the output: the first file's path, with this extension.
     fn output(&self, extension: &str) -> String {
         output_of(&self.set.files[0].path, extension)
     }

@@ -202,7 +202,7 @@ fn sample_bytes(settings: &[Setting], slow: bool, options: &Options) -> u64 {
 
 /// The sample for fast settings, or that for slow ones.
 struct Sample {
-    /// The content of all windows, joined.
+    /// The sampled parts of the data, joined.
     bytes: Vec<u8>,
     windows: Vec<super::sample::Window>,
     /// Whether the sample is all of the data.

@@ -4,9 +4,10 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Names of links, and the arguments that each puts before those of its caller. `pigz` is missing
-/// because its `-b` counts KiB, but that of `linerate gzip` bytes. `unpigz` has `-p0`: its callers
-/// want threads, most often for a pipe, which is decompressed on one thread without `-p`.
+/// Names of links, and the arguments that each puts before its caller's arguments. `pigz` is
+/// missing because its `-b` counts KiB, but `-b` of `linerate gzip` counts bytes. `unpigz` has
+/// `-p0`: its callers want threads, most often for a pipe, which is decompressed on one thread
+/// without `-p`.
 const LINKS: [(&str, &[&str]); 7] = [
     ("gzip", &["gzip"]),
     ("gunzip", &["gzip", "-d"]),
@@ -17,9 +18,9 @@ const LINKS: [(&str, &[&str]); 7] = [
     ("zstdcat", &["zstd", "-dcf"]),
 ];
 
-/// Returns the command line that a link stands for: `linerate`, the link's own arguments, then
-/// those of its caller. The folder and the extension of the first word do not matter. A command
-/// line that begins with another name is unchanged.
+/// Returns the command line that a link stands for: `linerate`, the link's own arguments, then its
+/// caller's arguments. The folder and the extension of the first word do not matter. A command line
+/// that begins with another name is unchanged.
 pub(crate) fn follow(mut arguments: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
     let called = arguments.next();
     let name = called.as_ref().and_then(|called| Path::new(called).file_stem()).and_then(OsStr::to_str);

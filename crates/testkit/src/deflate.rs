@@ -1,8 +1,8 @@
 //! Deflate decoders of other projects, as oracles of an encoder: zlib-rs and, with the feature
 //! `zlib`, zlib and libdeflate.
 //!
-//! `window_bits` is that of zlib's `inflateInit2`: 8 to 15 for zlib, -8 to -15 for raw deflate, 24
-//! to 31 for gzip.
+//! `window_bits` means the same as for zlib's `inflateInit2`: 8 to 15 for zlib, -8 to -15 for raw
+//! deflate, 24 to 31 for gzip.
 
 use zlib_rs::{Inflate, InflateFlush, Status};
 

@@ -261,7 +261,7 @@ pub fn example(shape: Shape) -> Vector {
 
 /// Every form: the four presets, preset 3 with and without hashes, and FEF64 with and without.
 /// FEF64 occurs with counts of 42 bits, which share a word with the widths of the fields, and of 43
-/// bits, which have a word of their own. `zero` is that of [`Shape::Flexible`].
+/// bits, which have a word of their own. `zero` is the field of [`Shape::Flexible`].
 pub fn shapes(zero: u32) -> Vec<Shape> {
     let flexible = |hashed, pool| Shape::Flexible { hashed, pool, files: 11, blocks: 11, offset: 12, zero };
     vec![

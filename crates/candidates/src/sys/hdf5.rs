@@ -15,8 +15,8 @@ use linerate_core::lock;
 /// is needed.
 const VARIABLE: &str = "LINERATE_LIBHDF5";
 /// Names of libhdf5 on Linux and macOS, in the order in which they are tried. `serial` is in the
-/// names of Debian and Ubuntu. The numbers are versions of its interface: 103 is that of HDF5 1.10,
-/// and 310 that of 1.14.
+/// names of Debian and Ubuntu. The numbers are versions of its interface: 103 belongs to HDF5 1.10,
+/// and 310 to HDF5 1.14.
 const NAMES: [&str; 9] = [
     "libhdf5_serial.so.310",
     "libhdf5_serial.so.103",

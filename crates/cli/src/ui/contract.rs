@@ -6,8 +6,8 @@ use clap::{Arg, Command};
 
 use crate::ui::output_args::{DRY_RUN, FILE, FOLDER, FORCE, RECORDING, STREAM};
 
-/// Subcommands that keep the flags of the programs that they replace, and need not have those of
-/// the contract.
+/// Subcommands that keep the flags of the programs that they replace, and need not have the flags
+/// of the contract.
 const EXEMPT: [&str; 2] = ["gzip", "zstd"];
 /// Short flags that clap adds everywhere.
 const BUILT_IN: [char; 2] = ['h', 'V'];
@@ -101,8 +101,8 @@ fn a_short_flag_has_one_long_name_in_all_subcommands() {
         let (first, before) = names.entry(flag).or_insert_with(|| (command.clone(), long.clone()));
         assert_eq!(*before, long, "-{flag} of `{first}` and of `{command}`");
     }
-    // If an exempt subcommand has one of these short flags, its long name is that of the other
-    // subcommands, too.
+    // If an exempt subcommand has one of these short flags, the flag has the same long name there
+    // as in the other subcommands.
     for (name, command) in leaves().iter().filter(|(name, _)| EXEMPT.contains(&name.as_str())) {
         for flag in ['o', 'f', 'k', 'q', 'v', 'p', 'b'] {
             let found = short(command, flag).and_then(Arg::get_long);

@@ -130,7 +130,7 @@ impl fmt::Display for AtByte {
 }
 
 /// Converts an engine's error. A bad argument becomes a refusal, an error of reading or writing
-/// that of the system, and any other an error of the data.
+/// becomes the system's error, and any other an error of the data.
 pub(crate) fn engine_error(error: Error) -> CliError {
     match error.kind {
         Kind::BadArgument => CliError::Refused(error.message.into()),
@@ -151,8 +151,8 @@ pub(crate) fn write_error(output: &Path) -> impl Fn(Error) -> CliError {
     }
 }
 
-/// The reason of an I/O error, in the operating system's words, or in those of the engine's error
-/// that it wraps. If the disk is full, they follow words that are the same on every system.
+/// The reason of an I/O error, in the operating system's words, or in the words of the engine's
+/// error that it wraps. If the disk is full, they follow words that are the same on every system.
 fn reason(error: &io::Error) -> String {
     let engine = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     let text = match engine {

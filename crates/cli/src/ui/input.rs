@@ -60,8 +60,8 @@ pub(crate) struct Source<R> {
 impl<R: Read> Source<R> {
     /// Size of the buffer for inputs that are large or of unknown size, in bytes.
     const BUFFER: usize = 128 << 10;
-    /// Size of the smallest buffer, in bytes. Decoders peek at 18 bytes or fewer, except that of
-    /// BGZF, which works on buffers of [`BUFFER`](Self::BUFFER) bytes.
+    /// Size of the smallest buffer, in bytes. Decoders peek at 18 bytes or fewer, except the BGZF
+    /// decoder, which works on buffers of [`BUFFER`](Self::BUFFER) bytes.
     const LEAST: usize = 4 << 10;
 
     pub(crate) fn new(inner: R) -> Self {

@@ -81,7 +81,8 @@ impl Reporter {
         self.failed_with(file, error, json!({}));
     }
 
-    /// As [`failed`](Self::failed), with the keys of the JSON object `more` in that of the error.
+    /// As [`failed`](Self::failed), but the error's JSON object also gets the keys of the object
+    /// `more`.
     pub(crate) fn failed_with(&mut self, file: &str, error: CliError, more: Value) {
         self.fail(&error);
         self.printer.error(file, &error);

@@ -202,7 +202,7 @@ fn a_killed_program_leaves_no_process_that_holds_its_pipes_and_no_file() {
     assert_eq!(folder.names(), ["unpigz"]);
 }
 
-/// The caller has closed the pipe of the output, but continues to write to that of the input.
+/// The caller has closed the pipe of the output, but continues to write to the pipe of the input.
 #[test]
 fn a_closed_pipe_ends_the_program_without_a_message() {
     let (folder, _) = linked("unpigz");

@@ -1,7 +1,7 @@
 //! Writes bit fields, lowest bit first.
 
 /// Gathers bits into bytes, lowest bit first. The caller pushes the fields of a forward stream in
-/// order, and those of a backward stream from the last to the first.
+/// order, and the fields of a backward stream from the last to the first.
 #[derive(Default)]
 pub struct Bits {
     bytes: Vec<u8>,

@@ -62,7 +62,7 @@ fn blocks(
     frame
 }
 
-/// Adds a compressed block with content of about `size` bytes, at most twice as many.
+/// Adds a compressed block with content of at most 2 x `size` bytes.
 fn compressed(noise: &mut Noise, frame: Frame, window: usize, size: usize) -> Frame {
     let share = 1 + noise.below(4);
     let literals = literals(noise, &frame, size / share);

@@ -938,8 +938,8 @@ fn bad_published() -> Bad {
     .to_vec()
 }
 
-/// Whether the vector is also committed as a file in `testdata/zstd`. Those of more than 6,000
-/// bytes and those of long series are not.
+/// Whether the vector is also committed as a file in `testdata/zstd`. Vectors of more than 6,000
+/// bytes, and vectors of long series, are not.
 pub fn is_kept(vector: &Vector) -> bool {
     const ROWS: [&str; 5] =
         ["offset-", "literals-code-", "length-code-", "literals-four-streams-", "header-window-byte-"];

@@ -8,7 +8,7 @@ use std::process::Command;
 const C_TOOLS: &[&str] = &["autotools", "bindgen", "cc", "cmake", "pkg-config", "vcpkg"];
 
 /// The crates of [`C_TOOLS`] that the crate `name` depends on, directly or not. `edges` has the
-/// kinds of dependencies that count, and `options` are those of `cargo tree`.
+/// kinds of dependencies that count, and `options` are further options of `cargo tree`.
 fn c_tools(name: &str, edges: &str, options: &[&str]) -> Vec<String> {
     let output = Command::new(env!("CARGO"))
         .args([

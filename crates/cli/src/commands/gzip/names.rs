@@ -40,7 +40,7 @@ pub(crate) fn format_by_suffix(path: &Path) -> Option<FormatChoice> {
     known(path).and_then(|row| row.2)
 }
 
-/// The path with a suffix appended: `given`, or else that of the format.
+/// The path with a suffix appended: `given`, or else the suffix of the format.
 pub(crate) fn with_suffix(path: &Path, format: FormatChoice, given: Option<&str>) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(given.unwrap_or(match format {

@@ -7,10 +7,10 @@ use linerate_nx::pack::{Coding, Filters, Format, PRESETS, PackOptions, Preset, Z
 use crate::ui::size;
 
 /// Level of blocks that files share, if the command line changes their algorithm without giving a
-/// level. It is that of the original program.
+/// level. The original program has the same.
 const SOLID_LEVEL: i32 = 16;
-/// Level of other blocks, if the command line changes their algorithm without giving a level. It is
-/// that of the original program.
+/// Level of other blocks, if the command line changes their algorithm without giving a level. The
+/// original program has the same.
 const CHUNKED_LEVEL: i32 = 9;
 /// Highest level of LZ4.
 const MAX_LZ4_LEVEL: i32 = 12;
@@ -155,7 +155,7 @@ impl CodingArgs {
     }
 
     /// Returns the options of an update of an archive, which keeps its chunk size, `kept` bytes,
-    /// whatever that of the preset is.
+    /// whatever chunk size the preset has.
     ///
     /// # Errors
     /// The errors of [`options`](Self::options), and a sentence if `--chunksize` asks for another

@@ -80,7 +80,7 @@ impl Change {
 }
 
 /// Compares the archives and reports the differences. Returns the exit status: 1 for differences
-/// with `--exit-code`, else that of errors and warnings.
+/// with `--exit-code`, else the status of errors and warnings.
 pub(super) fn run(args: &DiffArgs) -> ExitCode {
     let mut differences = 0;
     let code = Reporter::new(&args.verbosity, false).one(&args.old, |reporter| {

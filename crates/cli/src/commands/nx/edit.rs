@@ -394,7 +394,7 @@ fn chunk(archive: &Opened) -> u64 {
     archive.header().chunk.bytes().min(linerate_nx::pack::MAX_CHUNK)
 }
 
-/// The format of the new archive: that of `--format`, or else that of `archive`.
+/// The format of the new archive: the one of `--format`, or else the format of `archive`.
 fn format(args: &EditArgs, archive: &Opened) -> Format {
     args.format.map_or_else(|| archive.source().format(), FormatName::format)
 }

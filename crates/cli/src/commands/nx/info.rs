@@ -60,7 +60,8 @@ struct HeaderFields {
     entries: String,
     /// Bytes before the first block.
     bytes: u64,
-    /// How many of these bytes are used. The others are padding.
+    /// How many of these bytes the header and its tables take. In an Nx archive, padding or
+    /// metadata follows them; for R3A, all bytes count as used.
     used: u64,
     /// Bytes of the string pool, which has the paths.
     pool: u32,
@@ -168,7 +169,7 @@ struct Totals {
     /// Number of blocks of unsupported codecs.
     unsupported_blocks: usize,
     /// Numbers of files, folders and links with metadata; `None` if the archive has no metadata.
-    /// The error is that of damaged metadata.
+    /// An error means that its metadata is damaged.
     metadata: linerate_nx::Result<Option<[usize; 3]>>,
 }
 

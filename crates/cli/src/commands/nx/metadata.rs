@@ -23,8 +23,8 @@ pub(crate) fn carried(archive: &Opened, name: &Path, reporter: &mut Reporter) ->
     })
 }
 
-/// Merges the metadata of archives. Each file keeps that of the archive from which it is taken.
-/// `names` are the paths of the archives.
+/// Merges the metadata of archives. Each file keeps its metadata of the archive from which it is
+/// taken. `names` are the paths of the archives.
 pub(crate) fn merged(
     archives: &[Arc<Opened>],
     names: &[&Path],

@@ -127,8 +127,8 @@ pub(crate) fn blocks(archive: &Opened) -> Vec<(Option<Codec>, u32)> {
     }
 }
 
-/// Converts an engine's error. Errors of reading and writing become those of the system, all others
-/// errors of the data.
+/// Converts an engine's error. Errors of reading and writing become errors of the system, all
+/// others errors of the data.
 pub(crate) fn damage(error: Error) -> CliError {
     match error.kind {
         Kind::Read | Kind::Write => CliError::system(error),

@@ -169,8 +169,8 @@ fn process(
 /// An archive to which sources are being added.
 struct Packing {
     builder: Builder,
-    /// Metadata of files that are sources themselves, with `--metadata`. The builder has that of
-    /// folders.
+    /// Metadata of files that are sources themselves, with `--metadata`. The builder has the
+    /// metadata of everything that is in folders.
     metadata: Option<Metadata>,
     /// Number of files and folders that were skipped because no archive can hold their names.
     bad_names: usize,

@@ -201,7 +201,7 @@ fn decode_v2(
     Ok(NpyHeader { element, shape })
 }
 
-/// The shape of `--shape`, or else that of the file. Fails if the file has another number of
+/// The shape of `--shape`, or else the file's shape. Fails if the file has another number of
 /// samples than `--shape` says.
 fn shape(args: &DecodeArgs, found: Shape) -> Result<Shape, CliError> {
     let samples = found.samples().unwrap_or(u64::MAX);

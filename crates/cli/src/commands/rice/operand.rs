@@ -73,8 +73,8 @@ pub(super) struct Sink {
 
 impl Sink {
     /// Opens the output: standard output, the file that the command line names, or else the file
-    /// whose name `beside` makes from that of the input. It gets the attributes in `source`. Fails
-    /// if the output would overwrite the input.
+    /// whose path `beside` makes from the input's path. The output gets the attributes in `source`.
+    /// Fails if it would overwrite the input.
     pub(super) fn open(
         args: &TargetArgs,
         operand: &Operand,

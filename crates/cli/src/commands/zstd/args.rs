@@ -310,14 +310,14 @@ impl Args {
         self.force && self.mode() == Mode::Decompress && self.writes_stdout(operand_is_stdin)
     }
 
-    /// The largest window, in bytes, that a frame to decompress may need: that of `--memory`, else
-    /// of `--long`, else 128 MiB.
+    /// The largest window, in bytes, that a frame to decompress may need: the size of `--memory`,
+    /// else 2^N for `--long=N`, else 128 MiB.
     pub(crate) fn window_limit(&self) -> u64 {
         self.memory.unwrap_or(1 << self.long.unwrap_or(WINDOW_LOG))
     }
 
-    /// Whether the output of an operand goes to standard output. By default that of standard input
-    /// does, and that of a file does not.
+    /// Whether the output of an operand goes to standard output. By default, output made from
+    /// standard input does, and output made from a file does not.
     pub(crate) fn writes_stdout(&self, operand_is_stdin: bool) -> bool {
         match (self.mode().makes_files(), &self.output) {
             (false, _) => false,

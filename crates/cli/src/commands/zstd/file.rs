@@ -22,8 +22,8 @@ use crate::ui::progress::{Label, Progress};
 use crate::ui::session::{FileSummary, Mode, open_output, wait_for_turn};
 use crate::ui::write_behind::write_behind;
 
-/// Compressed files up to this size, in bytes, are read at once, and their content is written by
-/// the thread that decodes them.
+/// Compressed files up to this size, in bytes, are read at once, and the calling thread writes
+/// their content.
 const SMALL: u64 = 512 << 10;
 
 /// Processes operands with the same arguments.

@@ -1,4 +1,4 @@
-//! Files are restored, with every option.
+//! Files are restored at every level and in every format, with several block sizes and options.
 
 use linerate_testkit::data::{self, mixed as sample};
 use linerate_testkit::program::Folder;

@@ -1,4 +1,4 @@
-//! Tests of `list`, `info` and `diff`, which read only the headers of archives.
+//! Tests of `list`, `info` and `diff`, which usually read only the headers of archives.
 
 use std::collections::BTreeMap;
 

@@ -104,7 +104,7 @@ fn more_axes_survive_in_several_streams_and_concatenated_files() {
     let folder = Folder::new();
     let data = wave(9_000_000);
     // A piece has at most 16 MiB: 3728 elements along the first axis of the first array, but less
-    // than one element along that of the second array.
+    // than one element along the first axis of the second array.
     for (shape, option, samples) in [
         ("(4000, 2, 1125)", "-1,2,1125", &[8_388_000, 612_000][..]),
         ("(1, 2, 4500000)", "1,2,4500000", &[0, 4_500_000, 4_500_000]),

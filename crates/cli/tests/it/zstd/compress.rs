@@ -1,4 +1,4 @@
-//! Compression: files are restored, with every option.
+//! Compression: files are restored at every level and with several options, or errors are reported.
 
 use std::io::Write;
 use std::process::Stdio;
