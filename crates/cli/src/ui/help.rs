@@ -8,7 +8,7 @@
 
 use clap::Command;
 
-/// First lines of the paragraphs that are lists, in which each other line is an item.
+/// First lines of the paragraphs that are lists. Each line after the first one is an item.
 const LISTS: [&str; 4] = ["Examples:", "Exit status:", "Presets:", "Shapes:"];
 /// Width, in columns, of the narrowest terminal on which no item of a list is wrapped.
 const NARROW: usize = 80;
@@ -30,7 +30,8 @@ pub(crate) fn is_list(paragraph: &str) -> bool {
     paragraph.lines().next().is_some_and(|title| LISTS.contains(&title))
 }
 
-/// Joins the lines of each paragraph that is no list, and cuts items of lists that are too wide.
+/// Joins the lines of each paragraph that is no list. In lists, moves the description of each item
+/// that is too wide to a line of its own.
 fn joined(text: &str) -> String {
     let paragraphs: Vec<String> = text.split("\n\n").map(paragraph).collect();
     paragraphs.join("\n\n")

@@ -25,8 +25,8 @@ pub(crate) const FORCE: &str = "Replace existing files";
 /// Help of `-n`.
 pub(crate) const DRY_RUN: &str = "Write nothing: print what would be done";
 
-/// Makes the parser of the path of an output that cannot be standard output. It takes anything but
-/// `-`.
+/// Makes the parser of the path of an output that cannot be standard output. It refuses `-` and the
+/// empty path.
 pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match is_stdout(&path) {
         true => Err("this output cannot go to standard output; give a name (`./-` for a file named `-`)"),

@@ -20,7 +20,7 @@ pub(crate) struct Opened {
     _reading: Reading,
 }
 
-/// Options of making an output that takes the place of its source.
+/// Options of making an output beside its source, which it may replace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InPlaceOptions {
     /// Follow symbolic links, and accept files with other hard links.

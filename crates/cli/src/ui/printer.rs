@@ -41,8 +41,8 @@ impl Printer {
         }
     }
 
-    /// Prints the line of an error of a file, without its JSON object. That of a skipped file is a
-    /// warning, which `-q` suppresses.
+    /// Prints the line of an error of a file, without its JSON object. The line about a skipped
+    /// file is a warning, which `-q` suppresses.
     pub(crate) fn error(&self, file: &str, error: &CliError) {
         if !(self.quiet && matches!(error, CliError::Skipped(_))) {
             to_stderr(short(format!("linerate: {file}: {error}")));

@@ -16,12 +16,14 @@ use crate::ui::printer::to_stderr;
 /// Time from the beginning of the work until progress is shown.
 const DELAY: Duration = Duration::from_secs(1);
 const REFRESHES_PER_SECOND: u8 = 5;
-/// Least time between two JSON objects, and time between two texts of a [`Watch`].
+/// Least time between two JSON objects, except before the last one, and time between two texts of a
+/// [`Watch`].
 const INTERVAL: Duration = Duration::from_millis(1000 / REFRESHES_PER_SECOND as u64);
 /// Environment variable that tests set so that short work prints a JSON object at every step.
 const AT_EVERY_STEP: &str = "LINERATE_PROGRESS_AT_EVERY_STEP";
 
-/// The time before the first JSON object, and the least time between two objects.
+/// The time before the first JSON object, and the least time between two objects, except before the
+/// one at the end of the work.
 fn pace() -> (Duration, Duration) {
     match std::env::var_os(AT_EVERY_STEP) {
         Some(_) => (Duration::ZERO, Duration::ZERO),

@@ -80,7 +80,7 @@ fn write_buffers(
 ) -> Result<(), CliError> {
     for (buffer, len) in take {
         lock(output).put(&buffer[..len])?;
-        // Giving the last buffers back fails, since the other thread no longer waits for them.
+        // Giving the last buffers back may fail, since the other thread no longer waits for them.
         let _ = give_back.send(buffer);
     }
     Ok(())

@@ -223,7 +223,7 @@ fn block_size(text: &str) -> Result<usize, String> {
     }
 }
 
-/// The level: the last of the flags `-0` to `-9`.
+/// The level: the last of the flags `-0` to `-9`, or the default level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LevelChoice(pub(crate) Level);
 

@@ -22,8 +22,8 @@ use crate::ui::write_behind::Target;
 /// Largest output buffer, in bytes: much larger than the window, which is copied each time the
 /// buffer has been written.
 const BUFFER: usize = 256 << 10;
-/// Size of the output buffer divided by that of the input buffer. Few small files expand by more,
-/// so one filling of the output buffer holds the content of nearly all of them.
+/// Size of the output buffer, if it is below [`BUFFER`], divided by the size of the input buffer.
+/// Few files expand by more, so one filling holds the content of nearly every small file.
 const RATIO: usize = 8;
 
 #[derive(Debug, PartialEq, Eq)]

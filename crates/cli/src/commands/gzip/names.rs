@@ -17,7 +17,7 @@ const SUFFIXES: [(&str, &str, Option<FormatChoice>); 7] = [
 ];
 
 /// The path without `suffix` at its end, ignoring case. `None` if the name does not end in
-/// `suffix`, or consists of nothing else.
+/// `suffix`, consists of nothing else, or is not UTF-8.
 fn strip(path: &Path, suffix: &str) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let (stem, end) = name.split_at_checked(name.len().checked_sub(suffix.len())?)?;

@@ -19,11 +19,13 @@ use crate::ui::output::{Output, OutputCount};
 use crate::ui::remote::url;
 use crate::ui::session::{FileSummary, open_output};
 
-/// Maximum number of bytes that are decoded at a time.
+/// Maximum number of bytes that are decoded at a time, and that are read at a time without an
+/// index.
 const BUFFER: usize = 256 << 10;
 
 /// Decompresses the part of a file's content that `--range` names, and writes it to standard output
-/// or to the file of `-o`. Warns if the content ends before the range does.
+/// or to the file of `-o`. Warns if the content ends before the range does or, for a range without
+/// an end, before it begins.
 pub(super) fn decompress(
     args: &Args,
     operand: &Operand,

@@ -71,7 +71,8 @@ impl ChoiceArgs {
         self.source.clone().or_else(by_position).unwrap_or_default()
     }
 
-    /// All arguments by position but the archive: with `--source`, the first of them, too.
+    /// The arguments by position that are globs: all of them with `--source`, else all but the
+    /// first, which is the archive.
     pub(crate) fn globs(&self) -> Vec<String> {
         let first = self.archive.iter().filter(|_| self.source.is_some());
         first.chain(&self.globs).cloned().collect()

@@ -155,8 +155,8 @@ impl Run<'_> {
     }
 
     /// Measures until there are as many attempts or as much time has passed as the command line
-    /// says, but at least once. Returns the seconds of each attempt. A first one warms up the
-    /// caches and is not counted.
+    /// says, but at least once. Returns the seconds of each attempt, except of an extra attempt at
+    /// the beginning, which warms up the caches.
     fn measure(
         &self,
         step: &str,

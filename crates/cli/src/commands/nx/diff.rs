@@ -255,7 +255,8 @@ impl Comparison<'_> {
 }
 
 /// Compressed bytes of the blocks of `new` with files whose content no file of `old` has, by their
-/// hashes: the download size of an update from `old`.
+/// hashes: the download size of an update from `old`. Unless both archives have hashes of the same
+/// kind, all blocks with content count.
 fn bytes_to_fetch(old: &Opened, new: &Opened) -> u64 {
     let same_hash = old.hash_kind() == new.hash_kind() && old.has_hashes();
     let known: HashMap<u64, u64> =

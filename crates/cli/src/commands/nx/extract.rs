@@ -315,7 +315,7 @@ pub(crate) fn wanted(
 }
 
 /// Restores the metadata of the chosen files that were extracted, and creates the chosen folders
-/// and links. Reports what could not be restored, and returns its number.
+/// and links. Reports each error, and returns the number of errors.
 pub(crate) fn restore(
     args: &ExtractArgs,
     select: &Select,

@@ -164,7 +164,8 @@ struct Totals {
     filters: linerate_nx::Result<Filtered>,
     /// Number of blocks of size 0.
     empty_blocks: usize,
-    /// Defects of the table because of which other programs damage the archive.
+    /// Defects of the table because of which other programs damage the archive when they merge or
+    /// repack it.
     disorder: Disorder,
     /// Number of blocks of unsupported codecs.
     unsupported_blocks: usize,

@@ -37,7 +37,7 @@ pub(crate) struct Choice {
     pub(crate) coding: CodingArgs,
     /// The sentence of the plan about this coding.
     pub(crate) sentence: String,
-    /// The plan, with all candidates.
+    /// The plan, with all candidates among which it was chosen.
     pub(crate) plan: Plan,
 }
 

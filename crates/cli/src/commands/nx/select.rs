@@ -26,7 +26,8 @@ enum Matcher {
     Name(String),
     /// Matches this path from the top, and everything below.
     Path(String),
-    /// Matches a glob with special characters, or one that ignores case.
+    /// Matches what this pattern matches. Made from a glob that has special characters or ignores
+    /// case.
     Pattern(GlobSet),
 }
 

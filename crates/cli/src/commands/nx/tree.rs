@@ -31,7 +31,7 @@ pub(crate) fn draw(entries: &[(&str, u64)], lines: &mut StdoutLines) -> Result<(
 /// folder.
 type Put<'a> = dyn FnMut(u64, usize, &str) -> Result<(), CliError> + 'a;
 
-/// Calls `put` for each file, and for each folder before its first file.
+/// Calls `put` for each file, and for each folder down to [`MAX_DEPTH`] before its first file.
 fn rows(entries: &[(&str, u64)], put: &mut Put<'_>) -> Result<(), CliError> {
     let mut open: Vec<&str> = Vec::new();
     for (i, (path, size)) in entries.iter().enumerate() {

@@ -216,7 +216,7 @@ fn encode_v2(
     mut progress: Progress,
     summary: &mut RunSummary,
 ) -> Result<(), CliError> {
-    // A stream records the length of a row in 32 bits. A longer one is not recorded.
+    // A stream records the length of a row in 32 bits. The length of a longer row is left out.
     let row = array.row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?));
     let settings = stream_options(args).row(row);
     check_channels(args, &array)?;

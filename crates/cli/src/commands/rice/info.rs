@@ -124,7 +124,8 @@ fn original(totals: &StreamTotals) -> String {
     totals.wav_bytes().map_or("an array".into(), |bytes| format!("a WAV file of {bytes} bytes"))
 }
 
-/// The number of channels of the streams, in words: `none` if rows hold no channels.
+/// The number of channels of the streams, or words: `none` if rows hold no channels, `not in all
+/// streams` if the streams have different numbers.
 fn channels(headers: &[StreamHeader]) -> String {
     let first = headers.first().map_or(1, |header| header.channels);
     match headers.iter().all(|header| header.channels == first) {
