@@ -294,8 +294,8 @@ impl Samples {
         };
         let (broad, deep) = (bytes(false, BROAD_SHARE), bytes(true, DEEP_SHARE));
         // Only files below the size of a block share blocks. Without many of them, a sample in the
-        // order of the data is better: one of a database, in the order of compressibility, was 10 %
-        // off.
+        // order of the data is better than one in the layout's order, by compressibility, which was
+        // 10 % off for a database.
         let small = set.files.iter().map(|file| file.size).filter(|&size| size < BROAD_WINDOW).sum::<u64>();
         let layouts = match broad.min(deep) < set.bytes && small >= set.bytes / 2 {
             true => {

@@ -217,7 +217,7 @@ impl Sample {
     }
 
     /// Makes a candidate that begins each connection with a new encoder, which `encoder` makes, and
-    /// with an empty decoder. This allows zstd windows of up to 2^`window` bytes.
+    /// with an empty decoder. The decoder allows zstd windows of up to 2^`window` bytes.
     fn candidate<'c>(
         &'c self,
         mut measurement: Measurement,
@@ -373,7 +373,7 @@ fn frames(source: impl Read) -> impl Iterator<Item = std::io::Result<Entry>> {
     Messages::new(source).map(|wire| wire.map(|wire| Entry::Frame { time: 0, payload: None, wire }))
 }
 
-/// Compresses a message and appends the result to a buffer.
+/// Function that compresses a message and appends the result to a buffer.
 type Encode = Box<dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), String>>;
 
 /// Compresses a message with zstd and flushes, as gateways do after each message, and appends the

@@ -47,8 +47,8 @@ pub(super) struct Checked<'c> {
 }
 
 impl<'c, T: PartialEq + Sync> Candidate<'c, T> {
-    /// Encodes every piece, decodes the result, and compares it with the piece. Fills in the
-    /// measurement's sizes in bytes.
+    /// Encodes every piece, decodes the result, and compares the decoded content with the piece.
+    /// Fills in the measurement's sizes in bytes.
     ///
     /// # Errors
     /// Returns a sentence that names the settings if a piece cannot be encoded or decoded, or

@@ -32,8 +32,8 @@ use super::sample::FileSet;
 use super::timing::{Clock, MIN_TURN, Turn, busy_threads, on_threads, rounds, scaling, speed, thread_counts};
 use super::{Measured, Options, Progress, Shape, control};
 
-/// Approximate bytes of each window (part of the data) of the sample for fast settings, and of that
-/// for slow ones. Windows are not larger than the sample.
+/// Approximate bytes of each window (part of the data), first in the sample for fast settings, then
+/// in the sample for slow settings. Windows are not larger than the sample.
 const WINDOWS: [u64; 2] = [1 << 20, 4 << 20];
 /// Smallest and largest size that a sample should have, in bytes. The largest is limited because
 /// the compressed samples of all candidates are kept in memory.
@@ -430,9 +430,9 @@ struct Session<'s> {
 }
 
 impl Session<'_> {
-    /// Encodes the sample of every setting with it, as many settings at a time as there are
-    /// threads, and checks that the output decodes to the sample. Then fast settings encode again,
-    /// up to `ROUNDS` times in all and while the time for encoding lasts.
+    /// Every setting encodes its sample, as many settings at a time as there are threads, and the
+    /// output is checked to decode to the sample. Then fast settings encode again, up to `ROUNDS`
+    /// times in all and while the time for encoding lasts.
     fn encode(&self) -> Result<Vec<Encoded>, String> {
         let share = Duration::from_secs_f64(self.options.seconds * ENCODE_SHARES.iter().sum::<f64>());
         let (begun, mut all) = (Instant::now(), vec![Encoded::default(); self.settings.len()]);

@@ -145,8 +145,8 @@ fn thin_out(arrays: &mut Vec<Array>, most: usize) {
     }
 }
 
-/// Returns the files among these paths, and the `.npy` and WAV files below the folders among them
-/// that are not empty, which `linerate rice encode -r` encodes.
+/// Returns the files among these paths, and the `.npy` and WAV files that are not empty below the
+/// folders among these paths: those that `linerate rice encode -r` encodes.
 fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut files = Vec::new();
     for path in paths {
