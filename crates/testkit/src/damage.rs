@@ -27,7 +27,7 @@ pub struct Outcome {
     pub old: usize,
     /// Number of kills that left the complete new target.
     pub new: usize,
-    /// Number of runs that failed since the disk was full.
+    /// Number of runs that failed because the disk was full.
     pub disks: usize,
     pub truncations: usize,
     pub truncations_refused: usize,

@@ -202,7 +202,8 @@ fn blocks() -> Vec<Vector> {
         vector("block-ends-empty", &start().raw(b"abc").raw(b"")),
         vector("block-many-small", &many),
         vector("block-of-the-window", &Frame::new(windowed(10)).raw(&letters(1024)).rle(b'z', 1024)),
-        // Raw blocks, RLE blocks and blocks without sequences change no table and no repeat offset.
+        // Raw blocks, RLE blocks and blocks of raw literals alone change no table and no repeat
+        // offset.
         vector(
             "block-keeps-tables",
             &start()
@@ -492,7 +493,8 @@ fn repeats() -> Vec<Vector> {
     all
 }
 
-/// Matches that begin at the first byte of the history, and matches with every short offset.
+/// Matches that begin at the first byte of the history or of the window, and matches with each
+/// offset from 1 to 40.
 fn reaches() -> Vec<Vector> {
     let mut all = Vec::new();
     all.push(vector(

@@ -1,6 +1,6 @@
 //! Checks that the target of every link on every page exists, that the book lists every page of
-//! `docs/`, that every code block is run, compiled, or in a language that no test runs, and that
-//! readmes and the page of dependencies are up to date.
+//! `docs/`, that each language of the book's code blocks has a test or needs none, and that readmes
+//! and the page of dependencies are up to date.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
