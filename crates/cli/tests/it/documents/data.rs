@@ -6,7 +6,7 @@ use std::path::Path;
 use linerate_testkit::testdata::testdata;
 use tempfile::TempDir;
 
-/// Creates a folder with these files.
+/// Creates a folder with the files that the examples use.
 pub(crate) fn folder() -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
     let root = folder.path();
@@ -54,7 +54,7 @@ fn waveforms(rows: u32, samples: u32) -> Vec<u8> {
     file
 }
 
-/// JSON lines, `user-0` and so on.
+/// JSON lines with the IDs `user-0`, `user-1` and so on.
 fn rows(count: u32) -> String {
     let row = |i: u32| {
         let score = i.wrapping_mul(2_654_435_761) >> 12;

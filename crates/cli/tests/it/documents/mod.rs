@@ -1,7 +1,7 @@
-//! Runs the commands of the front page and of the pages that it leads to.
+//! Runs the commands on the pages of the documentation, and checks what the front page names.
 //!
-//! Every fenced `sh` block of the documentation is run, the blocks of a page one after the other in
-//! a folder with the files of [`data`]. Indented and `console` blocks are not run.
+//! Every fenced `sh` block is run, the blocks of a page one after the other in a folder with the
+//! files of [`data`]. Indented and `console` blocks are not run.
 
 mod data;
 mod reference;
@@ -95,8 +95,9 @@ fn every_row_of_the_front_page_leads_to_a_page_with_its_install_line_and_a_first
         };
         let said = commands.flat_map(|block| block.text.lines()).any(is_install);
         assert!(said, "{} does not say `{}`", page.path, install.text);
-        // `RUNNERS` in the test kit's `documents.rs` names the tests that run the others. Servers
-        // that load a library need no code: the tests of `bindings/c/zlib` start them.
+        // `RUNNERS` in the test kit's `documents.rs` names the tests that run blocks of languages
+        // other than `sh`. Servers that load a library need no code: the tests of `bindings/c/zlib`
+        // start them.
         let is_run = |language: &str| {
             matches!(language, "sh" | "python" | "java" | "js" | "rust" | "rust,no_run" | "c" | "cpp")
         };

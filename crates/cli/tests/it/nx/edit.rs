@@ -281,8 +281,8 @@ fn archive_in_its_folder_is_not_updated_with_itself() {
     }
 }
 
-/// Updates an archive from two folders at the same time. Returns what both programs printed, and
-/// their exit statuses.
+/// Updates an archive from two folders at the same time. Returns what both programs printed on
+/// standard error, and their exit statuses.
 fn update_at_once(folder: &Folder, more: &[&str]) -> [std::process::Output; 2] {
     let start = |source: &str| {
         let mut command = folder.command(&["nx"]);

@@ -1,4 +1,4 @@
-//! Arrays in all forms that are accepted, and in forms that are refused.
+//! Arrays in forms that are accepted, and in forms that are refused.
 
 use super::data::{DAMAGED, FAILED, USAGE, npy, npy_text, samples, wave};
 use linerate_testkit::program::Folder;
