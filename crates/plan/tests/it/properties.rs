@@ -80,7 +80,7 @@ fn noise() -> impl Strategy<Value = Vec<f64>> {
 }
 
 /// Returns candidates like one engine at several levels, with ratios from 1.1 to 5 and decoding
-/// speeds from 0.1 to 2 GB/s, so that some are tied.
+/// speeds from 0.1 to 2 GB/s, so that some are likely to be tied.
 fn levels() -> impl Strategy<Value = Vec<Measurement>> {
     let one = (1.1..5.0_f64, 1e8..2e9_f64).prop_map(|(ratio, decode)| candidate("level", ratio, decode));
     prop::collection::vec(one, 1..12)

@@ -5,7 +5,8 @@ pub(crate) use linerate_testkit::data::lines_of_kind as kind;
 pub(crate) use linerate_testkit::program::{DAMAGED, FAILED, USAGE, WARNED};
 use serde_json::{Value, json};
 
-/// `count` JSON rows, whose keys `id` are `user-000000` and on, in steps of `step`.
+/// `count` JSON rows. Their keys, in the field `id`, are `user-000000` and so on, in steps of
+/// `step`.
 pub(crate) fn rows(seed: u64, count: usize, step: usize) -> Vec<Value> {
     const WORDS: [&str; 8] = ["timeout", "accepted", "session", "retry", "queue", "index", "flush", "commit"];
     let mut noise = Noise::new(seed);

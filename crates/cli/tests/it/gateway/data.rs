@@ -13,8 +13,9 @@ pub(crate) fn write_messages(folder: &Folder, name: &str, all: &[Vec<u8>]) {
     folder.write(name, &prefixed(all));
 }
 
-/// Writes a recording with several connections, each with the first messages of the sample `file`,
-/// one nanosecond apart. `connections` has the number of messages of each connection.
+/// Writes a recording with several connections, each with the first messages of `file` in
+/// `testdata/gateway`, one nanosecond apart. `connections` has the number of messages of each
+/// connection.
 pub(crate) fn write_recording(folder: &Folder, name: &str, file: &str, connections: &[usize]) {
     let all = sample_messages(file);
     let transport = if file.ends_with(".zlib") { Transport::Zlib } else { Transport::Zstd };
@@ -36,7 +37,7 @@ pub(crate) fn write_recording(folder: &Folder, name: &str, file: &str, connectio
     folder.write(name, &recorder.finish().expect("a recording"));
 }
 
-/// The path of a file of the sample.
+/// The path of a file in `testdata/gateway`.
 pub(crate) fn sample_path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gateway").join(name)
 }
@@ -45,7 +46,7 @@ pub(crate) fn sample(name: &str) -> String {
     sample_path(name).to_str().expect("UTF-8").to_owned()
 }
 
-/// The messages of a file of the sample.
+/// The messages of a file in `testdata/gateway`.
 pub(crate) fn sample_messages(name: &str) -> Vec<Vec<u8>> {
     split(&fs::read(sample_path(name)).expect("a file of the sample"))
 }

@@ -39,7 +39,7 @@ impl Served {
     }
 
     fn of(mut command: Command, args: &[&str]) -> Served {
-        // The temporary folder is already deleted, and the server does not need it.
+        // The temporary folder is deleted before the server ends, which does not need it.
         let mut child =
             command.current_dir("/").args(args).stdout(Stdio::piped()).spawn().expect("the program starts");
         let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
