@@ -32,8 +32,8 @@ pub(crate) fn url(path: &Path) -> Option<&str> {
 ///
 /// # Errors
 /// [`CliError::Refused`] for a bucket if the program was built without the feature `s3`;
-/// [`CliError::Io`] if the server cannot be read from or the URL is wrong; [`CliError::Data`] if
-/// the file is empty or the server sends something else.
+/// [`CliError::Io`] if the server cannot be read from, or if the URL or a setting for buckets is
+/// wrong; [`CliError::Data`] if the file is empty or the server sends something else.
 #[cfg(feature = "remote")]
 pub(crate) fn remote(url: &str) -> Result<Box<dyn ReadAt>, CliError> {
     use linerate_core::{Error, Kind};
