@@ -32,7 +32,7 @@ const SMALL_BLOCK: usize = 32 << 10;
 /// allowed, the input buffer holds the file.
 const SMALL: u64 = 512 << 10;
 
-/// Fewest threads that decode data other than BGZF together without an index. They take nearly
+/// Fewest threads that decode data other than BGZF together without an index. They take about
 /// twice the CPU time of one thread, so two would gain little.
 const SPECULATIVE_THREADS: usize = 3;
 
