@@ -1,6 +1,7 @@
 //! Checks that each published crate has the metadata that a registry shows, a README and the
-//! licences.
+//! licences, and no example that uses a crate that is not published.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -29,20 +30,49 @@ fn lacks(package: &Value) -> Vec<String> {
     missing.chain(checks.iter().filter(|(has, _)| !has).map(|(_, what)| what.to_string())).collect()
 }
 
-#[test]
-fn every_published_crate_says_what_it_is() {
+/// The output of `cargo metadata`: the published crates of the workspace, and the others.
+fn packages() -> (Vec<Value>, Vec<Value>) {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version=1", "--no-deps", "--offline", "--manifest-path"])
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
         .output()
         .expect("cargo runs");
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let packages = metadata["packages"].as_array().expect("packages");
+    let packages = metadata["packages"].as_array().expect("packages").clone();
     // For `publish = false` the metadata has an empty list of registries, else null.
-    let published: Vec<&Value> = packages.iter().filter(|package| package["publish"].is_null()).collect();
+    let (published, others): (Vec<_>, Vec<_>) =
+        packages.into_iter().partition(|package| package["publish"].is_null());
     assert!(published.len() >= 16, "{}", published.len());
-    for package in published {
-        let lacks = lacks(package);
+    (published, others)
+}
+
+#[test]
+fn every_published_crate_says_what_it_is() {
+    for package in packages().0 {
+        let lacks = lacks(&package);
         assert!(lacks.is_empty(), "{} lacks {}", package["name"], lacks.join(", "));
+    }
+}
+
+/// Packages have no dependencies on crates that are not published, so such examples do not compile
+/// there.
+#[test]
+fn no_package_has_an_example_that_uses_an_unpublished_crate() {
+    let (published, others) = packages();
+    let names = others.iter().map(|package| package["name"].as_str().expect("a name"));
+    let paths: Vec<String> = names.map(|name| format!("{}::", name.replace('-', "_"))).collect();
+    for package in published {
+        let manifest = Path::new(package["manifest_path"].as_str().expect("a path"));
+        let text = fs::read_to_string(manifest).expect("a manifest");
+        let exclude = text.lines().find(|line| line.starts_with("exclude = ")).unwrap_or_default();
+        let targets = package["targets"].as_array().expect("targets").iter();
+        for example in targets.filter(|target| texts(&target["kind"]) == ["example"]) {
+            let file = Path::new(example["src_path"].as_str().expect("a path"));
+            let source = fs::read_to_string(file).expect("UTF-8 source");
+            let file = file.strip_prefix(manifest.parent().expect("a folder")).expect("below the crate");
+            let left_out = file.ancestors().any(|path| exclude.contains(&format!("\"{}\"", path.display())));
+            let used = paths.iter().find(|path| source.contains(*path));
+            assert!(left_out || used.is_none(), "{}: {} uses {used:?}", package["name"], file.display());
+        }
     }
 }
