@@ -226,11 +226,12 @@ impl WebsocketCodec {
         (server.window_bits, server.takeover, client.window_bits, client.takeover)
     }
 
-    /// Bytes of memory that this connection holds, without the working memory that all connections
-    /// share.
+    /// Bytes of memory that this connection holds, without the working memory and the prepared
+    /// messages that connections share.
     #[getter]
     fn memory(&self, py: Python<'_>) -> usize {
-        py.detach(|| lock(&self.encoder).memory() + lock(&self.decoder).memory()) + size_of::<Self>()
+        let own = size_of::<Self>() - size_of::<Encoder>() - size_of::<Decoder>();
+        own + py.detach(|| lock(&self.encoder).memory() + lock(&self.decoder).memory())
     }
 }
 

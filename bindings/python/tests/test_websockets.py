@@ -389,5 +389,12 @@ def test_memory_of_a_connection_with_small_windows_is_below_6_kib():
     assert isinstance(server, PerMessageDeflate) and "server 10 bits" in repr(server)
 
 
+def test_memory_of_an_idle_connection_without_takeover_is_below_600_bytes():
+    server, client = pair(takeover=False)
+    assert server.decode(client.encode(sent_frame("text " * 100))).data == b"text " * 100
+    assert client.decode(server.encode(sent_frame("text " * 100))).data == b"text " * 100
+    assert server.memory < 600 and client.memory < 600
+
+
 def test_doctests_pass():
     assert doctest.testmod(pylinerate.websockets).failed == 0

@@ -155,8 +155,8 @@ class PerMessageDeflate(Extension):
 
     @property
     def memory(self) -> int:
-        """Bytes of memory held for the connection, without the working memory that all connections
-        share."""
+        """Bytes of memory held for the connection, without the working memory and the prepared
+        messages that connections share."""
         return self._codec.memory
 
     def encode(self, frame: Frame) -> Frame:
