@@ -19,9 +19,9 @@ typedef unsigned long long rice_u64;
 
 /* ---- Results -----------------------------------------------------------------------------------------------------
  *
- * One for each chunk or stream. One kernel of a call writes it: when decoding, the first one (rice1_index or
- * rice2_index), when encoding, the second one (rice1_offsets or rice2_offsets). The kernels after that only lower
- * `status`. The host need not initialise it.
+ * One for each chunk or stream. When decoding, the first kernel of a call writes it (rice1_index or rice2_index);
+ * when encoding, the second (rice1_offsets or rice2_offsets). Later kernels change only `status`, and only to a
+ * smaller value. The host need not initialise it.
  */
 typedef struct rice_result {
   rice_u64 status; /* RICE_OK, or offset << 16 | problem << 8 | kind of the error with the lowest offset, which is in

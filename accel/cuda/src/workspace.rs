@@ -35,8 +35,8 @@ pub struct Workspace {
     done: Event,
     /// Whether the last call may still be running: until waiting for it succeeds.
     is_running: bool,
-    /// Number of chunks of the last call, or 0 if that failed while memory was allocated or work
-    /// queued.
+    /// Number of chunks of the last call that got past the wait in [`begin`](Self::begin), or 0 if
+    /// it failed afterwards.
     count: usize,
     /// Offset of the results in `memory`.
     results_at: usize,
@@ -65,8 +65,9 @@ impl Workspace {
         self.memory.len() + self.output.len()
     }
 
-    /// Waits for the last call and returns the outcome of each chunk. There are no outcomes if that
-    /// call returned [`Error::OutOfMemory`] or an error of the driver.
+    /// Waits for the last call and returns the outcome of each chunk. Use it only if that call
+    /// succeeded: a call that failed has no outcomes, and the workspace may still have those of the
+    /// call before.
     ///
     /// # Errors
     /// As for [`Workspace::wait`].
