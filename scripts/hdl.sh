@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # hdl.sh quick|long: tests the hardware in accel/hdl, in target/hdl.
-# quick: lint, the VHDL package, benches with vectors by linerate-rice, short proofs. long: the same
-# with ten to fifty times as many samples and all proofs.
+# quick: lint, the VHDL package, benches with vectors from an example of linerate-rice, short proofs.
+# long: the same with ten to fifty times as many samples and all proofs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 hdl=accel/hdl
@@ -30,8 +30,8 @@ vhdl() {
   python3 $hdl/vhdl/compare.py
 }
 
-# Runs Verilator's bench with the golden chunks, and with SAMPLES random samples, both encoded by
-# linerate-rice.
+# Runs Verilator's bench with the golden chunks of the original filter whose taps the cores have,
+# then with random chunks that have at least SAMPLES samples in all.
 bench() { # SAMPLES
   verilator --cc --exe --build -O3 --x-assign fast -CFLAGS "-O2 -std=c++17" -Wno-WIDTH -GADDRESS_WIDTH=16 -y $hdl/rtl \
     --top-module bench_top --Mdir "$out/verilator" -o bench $hdl/sim/bench_top.v "$PWD/$hdl/sim/bench.cpp" >"$out/verilator.log" 2>&1 ||

@@ -186,8 +186,8 @@ class Runner:
 
 
 def run(makers: Sequence[Callable[[], Trial]], rounds: int) -> list[Runner]:
-    """Makes and verifies all trials, then runs `rounds` rounds, in each of which every trial has a
-    turn."""
+    """Makes and verifies all trials, times each of them in every one of `rounds` rounds, and
+    verifies them again."""
     runners = [Runner(make) for make in makers]
     lines.rounds(rounds, [runner.round for runner in runners])
     return [runner.finish() for runner in runners]

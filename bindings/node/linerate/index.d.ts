@@ -154,13 +154,15 @@ export function peek(payload: Bytes | string, encoding?: 'json' | 'etf'): Envelo
 
 export interface SessionOptions {
   /**
-   * Base-2 logarithm of the window in bytes, 8 to 15; 15 by default. It is the value of
-   * `server_max_window_bits` or `client_max_window_bits`.
+   * Base-2 logarithm of the window in bytes, 8 to 15; 15 by default. Set it as agreed for this
+   * direction: `server_max_window_bits` for messages of the server, `client_max_window_bits` for
+   * those of the client.
    */
   windowBits?: number;
   /**
-   * Keeps messages from referring to earlier ones: `server_no_context_takeover` or
-   * `client_no_context_takeover`. False by default.
+   * Keeps messages from referring to earlier ones. Set it as agreed for this direction:
+   * `server_no_context_takeover` for messages of the server, `client_no_context_takeover` for those
+   * of the client. False by default.
    */
   noContextTakeover?: boolean;
 }
@@ -180,7 +182,7 @@ export class DeflateSession {
    * the last fragment. Returns the payload of the websocket frame.
    */
   compress(data: Bytes, fin?: boolean): Buffer;
-  /** Bytes held for the messages of this direction. */
+  /** Bytes of native memory that this session holds: its window and other state. */
   readonly memory: number;
 }
 
@@ -196,7 +198,7 @@ export class InflateSession {
    * for the last fragment. `data` is the payload of the websocket frame.
    */
   decompress(data: Bytes, fin?: boolean): Buffer;
-  /** Bytes held for the messages of this direction. */
+  /** Bytes of native memory that this session holds: its window and other state. */
   readonly memory: number;
 }
 

@@ -125,7 +125,7 @@ pub(crate) struct Failure {
     pub(crate) message: u64,
 }
 
-/// The result of a call for a part of a message.
+/// What a call of [`MessageDecoder::part`] has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) read: usize,

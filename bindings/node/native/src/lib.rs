@@ -35,7 +35,8 @@ use napi::Result;
 use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 
-/// Exports the functions of [`call`], which do not use napi's macros.
+/// Exports the functions that are called for every message. They use the interface in [`call`]
+/// instead of napi's macros.
 #[napi(module_exports)]
 pub fn functions(mut exports: Object<'_>) -> Result<()> {
     call::export::<gateway::GatewayText>(&mut exports, "gatewayText")?;

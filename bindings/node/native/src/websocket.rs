@@ -45,7 +45,7 @@ pub fn deflate_messages(
     Ok(External::new(DeflateMessages { encoder, in_call: false, reported }))
 }
 
-/// Returns the number of bytes held for a direction whose messages are compressed here.
+/// Returns the number of bytes that `messages` holds, with the window.
 #[napi(catch_unwind)]
 pub fn deflate_messages_memory(messages: &External<DeflateMessages>) -> f64 {
     (size_of::<DeflateMessages>() - size_of::<Encoder>() + messages.encoder.memory()) as f64
@@ -81,7 +81,7 @@ pub fn inflate_messages(
     Ok(External::new(InflateMessages { decoder, limit, len, error: None, in_call: false, reported }))
 }
 
-/// Returns the number of bytes held for a direction whose messages are decompressed here.
+/// Returns the number of bytes that `messages` holds, with the window.
 #[napi(catch_unwind)]
 pub fn inflate_messages_memory(messages: &External<InflateMessages>) -> f64 {
     (size_of::<InflateMessages>() - size_of::<Decoder>() + messages.decoder.memory()) as f64

@@ -244,8 +244,8 @@ class BlockFile(ReadThroughStore):
             Whether to map the file into memory; otherwise each block is read separately. If
             somebody shortens a mapped file, reading it may crash the program.
         dictionary : int, optional
-            The ID in the store of the dictionary, if this is not in the file. Default: the
-            dictionary is found by its hash.
+            The store's ID of the dictionary, if the file does not contain it. Default: the store is
+            searched for the hash that the file states.
 
         Raises
         ------

@@ -52,9 +52,9 @@ fn numbers(counts: &Counts) -> Numbers {
 
 #[pymethods]
 impl DictBlockFile {
-    /// Opens a block file. If `map` is true, maps it into memory; otherwise each block is read when
-    /// it is needed. `dictionary` is the ID in the store of a dictionary that is not in the file;
-    /// with `None` such a dictionary is found by its hash.
+    /// Opens a block file. If `map` is true, maps it into memory; otherwise reads each block when
+    /// it is needed. `dictionary` is the store's ID of a dictionary that the file does not contain;
+    /// if it is `None`, the store is searched for the hash that the file states.
     #[staticmethod]
     fn open(
         py: Python<'_>,

@@ -1,5 +1,5 @@
-// Databases of many small SST files, for tests and measurements. Each file has its own rows and
-// dictionary.
+// RocksDB databases of small SST files, for tests and measurements. Each file has its own rows, and
+// may have a dictionary of its own.
 
 #pragma once
 

@@ -1,5 +1,5 @@
-//! Calls filter 32025 as HDF5 does. The filter returns a number of bytes and a new buffer, or returns
-//! 0 and changes nothing.
+//! Calls filter 32025 as HDF5 does. On success the filter returns a number of bytes and a new
+//! buffer. On failure it returns 0 and changes nothing.
 #![allow(unsafe_code)]
 
 use linerate_hdf5::{DELTARICE, REVERSE};

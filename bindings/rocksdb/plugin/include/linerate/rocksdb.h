@@ -35,7 +35,7 @@ std::shared_ptr<rocksdb::CompressionManager> NewCompressionManager(
 // Counts of all managers of the process so far. Blocks of compressions other than zstd and zlib,
 // which are left to the decompressors of `base`, are not counted.
 struct Counters {
-  uint64_t dictionaries;  // dictionaries digested by Linerate
+  uint64_t dictionaries;  // dictionaries digested (made into decoding tables) by Linerate
   uint64_t zstd_blocks;   // zstd blocks decoded by Linerate
   uint64_t zlib_blocks;   // zlib blocks decoded by Linerate
   uint64_t refused;       // zstd and zlib blocks, and dictionaries, that Linerate could not decode

@@ -32,8 +32,8 @@ import java.util.function.LongUnaryOperator;
  * such parts: {@link #decompress(ByteBuffer, boolean)},
  * {@link #decompress(ByteBuffer, boolean, ReusableBuffer)},
  * {@link #decompress(ByteBuffer, boolean, DirectBuffer)} and {@link #open(ByteBuffer, boolean)}.
- * Parts are kept outside the heap until the last one; methods without the flag take the last part.
- * With {@code java.net.http.WebSocket}:
+ * Parts are kept outside the heap until the last one; methods without the flag take a part as the
+ * last one. With {@code java.net.http.WebSocket}:
  *
  * <pre>{@code
  * public CompletionStage<?> onBinary(WebSocket socket, ByteBuffer part, boolean last) {

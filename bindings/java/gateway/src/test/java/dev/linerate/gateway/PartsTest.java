@@ -171,7 +171,8 @@ class PartsTest {
                 assertEquals(1, decompressor.messages());
                 assertArrayEquals(
                         payloads.get(1), take(decompressor, into, memory, frame, split, frame.length, true), where);
-                // Methods without the flag take the last part; later messages are not affected.
+                // Methods without the flag `last` take a part as the last one of its message; later
+                // messages are not affected.
                 byte[] third = frames.get(2);
                 int half = third.length / 2;
                 assertNull(take(decompressor, into, memory, third, 0, half, false), where);
