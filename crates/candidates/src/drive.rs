@@ -210,7 +210,7 @@ fn writing(folder: &Path, time: Duration) -> io::Result<f64> {
     Ok(bytes as f64 / time.as_secs_f64())
 }
 
-/// Opens a file to be read past the system's cache.
+/// Opens a file for reads that bypass the system's cache.
 #[cfg(target_os = "linux")]
 fn open_direct(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;

@@ -25,8 +25,8 @@ use super::sample::FileSet;
 use super::{Measured, Options, Progress};
 use crate::sys::clock::cpu_time;
 
-/// Bytes of lines that candidates compress, for each second of the measurement. About 20 candidates
-/// each code them several times.
+/// Bytes of lines that candidates compress, for each second of the measurement. The number is low
+/// because about 20 candidates each encode and decode the lines several times.
 const BYTES_PER_SECOND: f64 = 250e3;
 /// Smallest and largest number of bytes of lines that candidates compress, if there are as many.
 const SAMPLE: (u64, u64) = (512 << 10, 8 << 20);

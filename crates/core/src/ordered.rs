@@ -13,10 +13,10 @@ use crate::lock::lock;
 /// Takes inputs from `next` until it returns `None`, and calls `done` with the result of each, in
 /// order.
 ///
-/// `next` and `done` run on the calling thread. Up to `threads` other threads, one started with
-/// each input, each run a function that `worker` makes. If `threads` is 1 or less, or the system
-/// starts no thread, the calling thread does all the work. At most `threads` + `ahead` inputs are
-/// in flight: taken from `next` and not yet passed to `done`.
+/// `next` and `done` run on the calling thread. Up to `threads` other threads each run a function
+/// that `worker` makes. Each input starts one of them until all run. If `threads` is 1 or less, or
+/// the system starts no thread, the calling thread does all the work. At most `threads` + `ahead`
+/// inputs, or one if that is 0, are in flight: taken from `next` and not yet passed to `done`.
 ///
 /// If all inputs are in memory, [`parallel_map`](crate::parallel_map) is simpler.
 ///
@@ -38,7 +38,7 @@ use crate::lock::lock;
 ///
 /// # Panics
 /// Panics if a closure does, after the other threads have ended. `done` has then not been called
-/// with the result of any later input.
+/// with the result of any input after the one at which the closure panicked.
 pub fn ordered<I: Send, O: Send, E, W: FnMut(I) -> O>(
     (threads, ahead): (usize, usize),
     mut next: impl FnMut() -> Result<Option<I>, E>,

@@ -18,10 +18,11 @@ use crate::state::ServerState;
 use crate::wire_format::WireFormat;
 use crate::{request, rest};
 
-/// Interval between polls of the listener.
+/// Interval between polls of the listener while no clients connect, and of the number of clients at
+/// the end.
 const ACCEPT_POLL: Duration = Duration::from_millis(5);
-/// Shorter interval for [`BUSY_PERIOD`] after a client has connected, since thousands may connect
-/// in a row.
+/// Interval between polls of the listener for [`BUSY_PERIOD`] after a client has connected, since
+/// thousands may connect in a row.
 const BUSY_ACCEPT_POLL: Duration = Duration::from_micros(100);
 const BUSY_PERIOD: Duration = Duration::from_millis(50);
 /// Stack size of a connection's thread, in bytes. The deepest recursion parses a client's message:

@@ -18,7 +18,8 @@ pub(crate) const MAX_DEPTH: usize = 64 * DEPTH;
 /// Number of bytes per block; a mask has one bit for each byte.
 pub(crate) const BLOCK: usize = 64;
 
-/// Character classes of a block, regardless of strings; bit 0 is the first byte.
+/// The bytes of a block that are in each class of characters, inside strings or not. Bit 0 is the
+/// first byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CharMasks {
     pub(crate) quotes: u64,

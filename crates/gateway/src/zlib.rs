@@ -3,8 +3,8 @@
 //!
 //! The same bytes can occur elsewhere, so they do not tell where a message ends. Instead, each
 //! fragment is decoded when it arrives, and the message is complete if decoding ends directly after
-//! an empty stored block. Damage is thus found in the fragment that has it, even if no flush ever
-//! follows.
+//! an empty stored block. Invalid data is thus an error in the fragment that has it, even if no
+//! flush ever follows.
 
 use linerate_core::{Error, Kind};
 use linerate_inflate::{BlockDecoder, Status, Window};

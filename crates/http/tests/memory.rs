@@ -19,7 +19,7 @@ const BODIES: usize = 100;
 
 type Make = fn(Script) -> CompressionBody<Script>;
 
-/// Number of bytes that each of [`BODIES`] holds after ten events, without the body that it wraps.
+/// Average number of bytes that a body holds after ten events, without the body that it wraps.
 fn bytes_each(make: Make) -> usize {
     let event = Bytes::from_static(b"event: price\ndata: {\"symbol\":\"BTC-USD\",\"price\":\"97012.5\"}\n\n");
     let steps = || (0..10).flat_map(|_| [Step::Data(event.clone()), Step::Pending]);

@@ -303,8 +303,8 @@ impl Sorted {
         let root = self.longest.min(max_root);
         let mut symbols = self.symbols[..lengths.len()].iter().map(|&s| usize::from(s));
         let mut code = 0;
-        // An entry of a short code is repeated for all following bits, so the table doubles with
-        // each bit.
+        // An entry of a short code is repeated for all values of the bits after it, so the table
+        // doubles with each bit.
         for len in 1..=root {
             for symbol in symbols.by_ref().take(self.counts[len as usize].into()) {
                 table[code as usize] = codes::with_len(entries[symbol], len);

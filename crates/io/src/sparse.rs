@@ -39,8 +39,8 @@ fn write_part(file: &File, bytes: &[u8], offset: u64, part: Range<usize>) -> io:
     }
 }
 
-/// Finds the first run of [`MIN_HOLE`] or more bytes of zero pages in `bytes` from index `from` on.
-/// `offset` is the offset of `bytes` in the file.
+/// Finds the first run of whole zero pages of the file in `bytes` from index `from` on that has at
+/// least [`MIN_HOLE`] bytes. `offset` is the offset of `bytes` in the file.
 fn next_hole(bytes: &[u8], offset: u64, from: usize) -> Option<Range<usize>> {
     let first = from + (offset + from as u64).wrapping_neg() as usize % PAGE;
     let pages = bytes.get(first..)?.as_chunks().0;

@@ -53,7 +53,7 @@ fn scaling(megabytes: f64) -> Vec<Scaling> {
     [(1, 1.0), (2, 1.93)].map(|(threads, times)| Scaling { threads, speed: speed(megabytes * times) }).into()
 }
 
-/// A measurement of another library, for comparison, which has no command.
+/// The measurement of a candidate without a command: another library, measured only for comparison.
 fn comparison() -> Measurement {
     Measurement {
         engine: "gzip".into(),

@@ -40,7 +40,8 @@ pub struct Plan {
     pub alternative: Option<usize>,
 }
 
-/// A candidate in a plan. Rates are in bytes of content per second.
+/// A candidate in a plan. Rates are in bytes of content per second. Directions are those that the
+/// pipe is used in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The measurement of the candidate.
@@ -71,8 +72,8 @@ pub struct Row {
     /// Number of cores that are busy at the delivered rate. Zero for storing without compression,
     /// and if a direction was not measured.
     pub cores: usize,
-    /// Fewest cores that saturate the pipe. `None` if 1,024 do not, for storing without
-    /// compression, and if a direction was not measured.
+    /// Fewest cores that saturate the pipe. `None` if more than 1,024 are needed, for storing
+    /// without compression, and if a direction was not measured.
     pub saturation: Option<Saturation>,
     /// What limits the delivered rate, or [`Bound::Memory`] if the row is excluded by its memory.
     /// [`Bound::Pipe`] for storing without compression, and if a direction was not measured.
@@ -81,7 +82,7 @@ pub struct Row {
     /// candidate makes the data larger. Zero for storing without compression, and if a direction
     /// was not measured.
     pub saved_per_core_second: f64,
-    /// Bytes of memory for one stream and all busy threads.
+    /// Bytes of memory for one stream, plus those of all busy threads.
     pub memory: u64,
     /// Estimates for random reads through the pipe. `None` if random reads were not measured.
     pub reads: Option<Reads>,
@@ -114,7 +115,7 @@ pub(crate) struct Flow {
     pub(crate) delivered: Speed,
     /// Number of cores that are busy at the delivered rate.
     pub(crate) cores: usize,
-    /// Fewest cores that saturate the pipe. `None` if 1,024 do not.
+    /// Fewest cores that saturate the pipe. `None` if more than 1,024 are needed.
     pub(crate) saturation: Option<Saturation>,
     /// What limits the delivered rate: the pipe or the cores.
     pub(crate) bound: Bound,
@@ -392,7 +393,8 @@ fn row(measurement: Measurement, plain: bool, pipe: &Pipe, budget: &Budget) -> R
     Row { flows, ..row }
 }
 
-/// Returns the figures for each direction, or none at all if one direction was not measured.
+/// Returns the figures for each direction of the pipe, or none at all if one of them was not
+/// measured.
 fn flows(measurement: &Measurement, required: f64, direction: Direction, cores: usize) -> Vec<Flow> {
     let reading = || Curve::new(measurement.decode, &measurement.decode_scaling);
     let writing = || Curve::new(measurement.encode, &measurement.encode_scaling);

@@ -58,7 +58,8 @@ struct Size {
 
 const WIDE: Size = Size { width: 940.0, height: 460.0, narrow: false, label_chars: 34 };
 const NARROW: Size = Size { width: 350.0, height: 380.0, narrow: true, label_chars: 16 };
-/// Height of the charts of threads and of hours, relative to the chart of ratio and speed.
+/// Height of the charts of speed by threads, and of the charts over the hours of the day, relative
+/// to that of the chart of ratio and speed.
 const FLAT: f64 = 0.68;
 
 impl Size {

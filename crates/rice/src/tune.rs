@@ -28,8 +28,8 @@ impl Histogram {
         let samples = &samples[..samples.len().min(MAX_SAMPLES)];
         let whole = samples.len().max(1);
         let segment = segment.map_or(whole, |n| (n.get() as usize).min(whole));
-        // Neighbours often have the same value. In a single table each count would wait for the
-        // count before it, so two tables alternate.
+        // Neighbouring filtered samples are often equal. In a single table the second count would
+        // wait for the first, so two tables alternate.
         let mut even = vec![0u32; 1 << 16];
         let mut odd = vec![0u32; 1 << 16];
         for segment in samples.chunks(segment) {

@@ -18,10 +18,10 @@ pub struct Output {
 }
 
 impl Output {
-    /// Reads the earlier record, and writes the line about this run to the record and, with
-    /// `--json`, to standard output. This comes before a long run, so that errors come early.
-    /// `versions` are names and versions of other programs, which are added to those of the
-    /// libraries in this one.
+    /// Reads the record of `--against`, and writes the line about this run to the record of
+    /// `--record` and, with `--json`, to standard output. This comes before a long run, so that
+    /// errors come early. `versions` are names and versions of other programs, which are added to
+    /// those of the libraries in this program.
     ///
     /// # Errors
     /// A sentence that names the file, or standard output.

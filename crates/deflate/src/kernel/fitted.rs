@@ -103,7 +103,8 @@ impl Kernel for Fit<'_> {
         let bits: u64 = literals.map(|(&freq, &length)| u64::from(freq) * u64::from(length)).sum();
         let (counted, whole) = (u64::from(counted), input.len() as u64);
         let cost = bits * whole / counted + u64::from(header_bits);
-        // A stored byte takes 8 bits. Trees that save less than 1/8 are not worth their time.
+        // Literals cost at most 8 bits per byte, as in a stored block. Trees that do not save more
+        // than 1/8 of that cost are not worth their time.
         if cost * 64 >= whole * u64::from(bits_per_64.min(8 * 64)) * 7 / 8 {
             return false;
         }

@@ -54,7 +54,7 @@ pub(crate) struct Probe<B: Buckets> {
     words: [u32; PROBE_WIDTH],
     /// The newest candidate of each position.
     candidates: [usize; PROBE_WIDTH],
-    /// The older candidate of each position, if buckets have two ways.
+    /// The older candidate of each position, if buckets hold two.
     older: [usize; PROBE_WIDTH],
     buckets: PhantomData<B>,
 }

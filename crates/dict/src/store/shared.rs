@@ -58,7 +58,8 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Creates an empty store with memory for bytes and for tables.
+    /// Creates an empty store. `raw` is memory for the bytes of dictionaries, `tables` for their
+    /// tables.
     pub(crate) fn new(raw: Arena, tables: Arena) -> Self {
         Shared {
             slots: Slots::new(),

@@ -61,8 +61,8 @@ struct SharedDictionary {
 }
 
 impl SharedDictionary {
-    /// Returns the number of bytes of some sets compressed with the dictionary, plus those of the
-    /// dictionary.
+    /// Returns the compressed size of `sets` with this dictionary, plus the size of the dictionary,
+    /// in bytes.
     fn total(&self, sets: &[usize]) -> u64 {
         sets.iter().fold(self.bytes.len() as u64, |sum, &i| sum.saturating_add(self.costs[i]))
     }

@@ -92,7 +92,7 @@ impl Training {
         let holdout = subsample(&split.holdout, MAX_HOLDOUT_BYTES);
         let (segment, content) = self.best_segment(&split.training, &holdout)?;
         let part = self.best_part(&content, &holdout)?;
-        // The content may be chosen again from all samples, and may then be longer.
+        // The content may be chosen again below, from all samples, and get longer than `content`.
         let longest = samples.iter().map(|sample| sample.len()).sum::<usize>().min(self.size);
         let tables = self.best_tables(end_of(&content, part), longest, &holdout)?;
         let content = match trained / PLENTY >= self.size {

@@ -392,7 +392,7 @@ fn flush_marker_in_the_middle_of_a_stored_block_is_no_end() {
 /// An endless block in fragments that each look like the end of the message.
 struct Endless {
     first: Vec<u8>,
-    /// The bytes that every fragment repeats. They end with the first bit of a match.
+    /// The bytes with which every fragment ends. Their last bit is the first bit of a match.
     more: [u8; 5],
 }
 

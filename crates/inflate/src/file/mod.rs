@@ -55,7 +55,7 @@ pub struct GzipFile<R> {
     engine: Engine<R>,
     threads: usize,
     position: u64,
-    /// Length of the content in bytes, if known.
+    /// Length of the decompressed content in bytes, if known.
     len: Option<u64>,
     /// The error that reading at the position returns.
     failure: Option<io::Error>,

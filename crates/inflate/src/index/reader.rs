@@ -113,7 +113,8 @@ impl<R> Reader<R> {
         self.content.input.source
     }
 
-    /// Returns the file, to change its position before [`into_parts`](Self::into_parts).
+    /// Returns the file, so that the caller can seek in it before
+    /// [`into_parts`](Self::into_parts).
     pub(crate) fn source_mut(&mut self) -> &mut R {
         &mut self.content.input.source
     }

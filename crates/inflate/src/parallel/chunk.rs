@@ -97,7 +97,8 @@ pub(super) struct Segment {
     pub(super) to: u64,
     /// The decoder at the end of the segment.
     pub(super) blocks: BlockDecoder,
-    /// The range of the segment's output in [`Buffers::plain`].
+    /// The range of the segment's output in [`Buffers::plain`]. The output of the first segment may
+    /// begin in [`Buffers::marked`].
     pub(super) plain: Range<usize>,
     /// Checksum of the output in `plain`.
     pub(super) check: u32,

@@ -244,7 +244,7 @@ impl Folder {
 
     /// Opens the regular file `name` for reading. A link is an error.
     pub fn open(&self, name: &str) -> io::Result<File> {
-        // Opening a FIFO must not block until it has a writer.
+        // Without `NONBLOCK`, opening a FIFO would wait for a writer.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = rustix::fs::openat(&*self.0, name, flags, Mode::empty())?;
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode);

@@ -38,8 +38,9 @@ pub struct HttpOptions {
     /// hours. A request as a whole may take twice this time, plus the time that its bytes take at
     /// 16 KiB per second. Default: 30 seconds.
     pub timeout: Duration,
-    /// Number of attempts per range, at least 1, before its read fails. Bytes received by one
-    /// attempt are kept for the next. Default: 4.
+    /// Maximum number of attempts per range; 0 counts as 1. An error that another attempt would not
+    /// mend, such as status 404, fails the read at once. Bytes received by one attempt are kept for
+    /// the next. Default: 4.
     pub max_attempts: u32,
     /// Delay before the second attempt. It doubles with each further attempt. If the server sends a
     /// longer `Retry-After` in seconds, that is used. No delay is longer than ten seconds. Default:

@@ -176,8 +176,8 @@ impl Object {
     }
 }
 
-/// Runs a future of the store on this thread, or on a new thread if this one belongs to another
-/// async runtime and may not block.
+/// Runs a future of the store and waits for it, on this thread, or on a new thread if this one is
+/// in a Tokio runtime, where `block_on` may panic.
 fn wait<T: Send>(work: impl Future<Output = T> + Send) -> io::Result<T> {
     let here = |work| Ok(Builder::new_current_thread().enable_time().build()?.block_on(work));
     if Handle::try_current().is_err() {

@@ -53,7 +53,7 @@ const NO_MODE: u16 = u16::MAX;
 /// Length of a folder's or link's fields before its path and target, in bytes.
 const FOLDER_OR_LINK: usize = 24;
 
-/// Maximum length of a path or a target in bytes.
+/// Maximum length in bytes of the path of a folder or link, and of the target of a link.
 pub(super) const MAX_PATH: usize = 4095;
 
 const FOLDER: u8 = 1;

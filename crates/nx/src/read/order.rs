@@ -45,8 +45,8 @@ pub struct Disorder {
 }
 
 impl Disorder {
-    /// Whether other programs can merge or repack the archive without damage. Early empty files do
-    /// no harm there.
+    /// Whether the order of the table lets other programs merge or repack the archive without
+    /// damage. Empty files do no harm then, wherever they are.
     pub fn is_none(&self) -> bool {
         self.misplaced == 0 && self.holes == 0
     }

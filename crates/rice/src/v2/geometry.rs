@@ -21,8 +21,8 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Maximum samples of all channels in a segment. A thread that decodes holds at most that many
-    /// beside its output.
+    /// Maximum number of samples in a segment, of all channels together. A thread that decodes
+    /// holds at most that many samples beside its output.
     pub(super) const MAX_SEGMENT: u64 = 1 << 24;
 
     /// Samples of all channels in a segment; the last segment may have fewer.

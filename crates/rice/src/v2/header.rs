@@ -93,7 +93,7 @@ fn u32_at(bytes: &[u8; HEADER], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The checked fields of a header. The table is not checked yet.
+/// The checked fields of a header. The table after the header is not checked yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields {
     pub(crate) element: ElementType,

@@ -113,8 +113,8 @@ fn weight_counts(weights: &[u8], log: u32) -> Vec<i16> {
     counts
 }
 
-/// The direct description of weights: a byte with 127 more than their number, then four bits for
-/// each, the first of two in the high half of a byte.
+/// Weights in the direct form: a byte of 127 plus the number of weights, then four bits for each,
+/// the first of two in the high half of a byte.
 pub fn direct(weights: &[u8]) -> Vec<u8> {
     let mut bytes = vec![127 + u8::try_from(weights.len()).expect("at most 128 weights")];
     bytes.extend(weights.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).unwrap_or(&0)));

@@ -152,7 +152,8 @@ fn joined() -> Vec<Vector> {
     ];
     let every: Vec<u8> = (0..16).flat_map(|variant| skippable(variant, &[variant; 5])).collect();
     all.push(row("skippable-every-number", &[&every, &a], contents[0].clone()));
-    // The second frame begins with the repeat offsets 1, 4 and 8, and without tables.
+    // The second frame begins with the initial repeat offsets (1, 4 and 8), and without the tables
+    // of the first.
     let tree = Tree::skewed(b'a', 4, Form::Direct);
     let odd = Frame::new(windowed(10)).compressed(
         Literals::Coded(0, tree, few(b'a', 5, 40)),

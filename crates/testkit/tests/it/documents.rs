@@ -140,7 +140,7 @@ fn every_page_with_rust_or_java_blocks_is_named_by_the_tests_that_compile_them()
     }
 }
 
-/// The documentation at the top of a crate's `lib.rs`, whose text is `source`.
+/// The documentation at the top of a `lib.rs` whose text is `source`.
 fn crate_documentation(source: &str) -> String {
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
     lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()

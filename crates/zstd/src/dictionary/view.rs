@@ -57,7 +57,7 @@ impl Dictionary<'static> {
         Ok(Dictionary { digest: parsed.digest, region: Region::Owned(region), outside: None })
     }
 
-    /// Copies `content` as raw content, whatever it begins with.
+    /// Copies `content` as raw content, even if it begins like a trained dictionary.
     ///
     /// # Errors
     /// Returns [`Kind::Limit`] for 4 GiB or more.
@@ -125,7 +125,8 @@ impl<'a> Dictionary<'a> {
         Ok(Dictionary { digest: parsed.digest, region: Region::Owned(region), outside: Some(parsed.content) })
     }
 
-    /// Borrows `content` as raw content, whatever it begins with. Nothing is allocated.
+    /// Borrows `content` as raw content, even if it begins like a trained dictionary. Nothing is
+    /// allocated.
     ///
     /// # Errors
     /// Returns the errors of [`Dictionary::raw`].

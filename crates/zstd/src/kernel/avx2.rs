@@ -11,8 +11,8 @@ pub(crate) struct Avx2;
 #[repr(align(64))]
 struct Rows([[u8; 16]; 5]);
 
-/// Shuffles of four 32-bit lanes. Row `which` moves lane `which` (the last, for 4) to the front,
-/// and keeps the order of the others.
+/// Shuffles of four 32-bit lanes. Row `which` moves lane `which` to the front, and keeps the order
+/// of the others. Row 4 equals row 3.
 static TO_FRONT: Rows = Rows([
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
     [4, 5, 6, 7, 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15],

@@ -47,7 +47,8 @@ impl<'a> AnyDictionary<'a> {
         Self::Prepared(dictionary.as_dictionary())
     }
 
-    /// Makes a prefix: content before that of the first frame, whatever it begins with.
+    /// Makes a prefix: raw content before that of the first frame, even if it begins like a trained
+    /// dictionary.
     pub(crate) fn prefix(content: &'a [u8]) -> io::Result<Self> {
         Ok(Self::Prefix(Dictionary::raw_by_reference(content)?))
     }

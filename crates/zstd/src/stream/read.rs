@@ -100,8 +100,8 @@ impl<'a, R: BufRead> Decoder<'a, R> {
     }
 
     /// Makes a decoder with a prefix, such as the file that a patch applies to (`zstd
-    /// --patch-from`). Matches of the first frame reach the prefix, whatever it begins with. Later
-    /// frames have none. A skippable frame counts as a frame.
+    /// --patch-from`). A prefix is raw content, even if it begins like a trained dictionary. Only
+    /// matches of the first frame reach it; if that frame is skippable, none do.
     ///
     /// # Errors
     /// Returns an error of [`Kind::Limit`](crate::Kind::Limit) for a prefix of 4 GiB or more.

@@ -18,13 +18,14 @@ use crate::ui::summary::RunSummary;
 pub(crate) struct Decoded<'a> {
     /// Index in the file, from 0.
     pub(crate) index: u64,
-    /// When its last part arrived, in nanoseconds since 1970; `None` if the file does not state it.
+    /// When the last part of the message arrived, in nanoseconds since 1970; `None` if the file
+    /// does not state it.
     pub(crate) time: Option<i64>,
-    /// Index of its connection in the file, from 0.
+    /// Index of the message's connection in the file, from 0.
     pub(crate) connection: u64,
     /// When the connection began, in nanoseconds since 1970; `None` if the file does not state it.
     pub(crate) connected: Option<i64>,
-    /// Number of compressed bytes of its connection before this message.
+    /// Number of compressed bytes of the connection before this message.
     pub(crate) begin: u64,
     /// Number of compressed bytes of the message; 0 if the file holds payloads.
     pub(crate) compressed: usize,

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
 }
 
 /// Suffix and transport of the three files of each connection. They are written one after the
-/// other, so that only one file is incomplete when a signal arrives.
+/// other, so that a signal that ends the program discards at most one unfinished file.
 const FORMS: [(&str, Option<Transport>); 3] =
     [("msgs", None), ("zlib", Some(Transport::Zlib)), ("zst", Some(Transport::Zstd))];
 

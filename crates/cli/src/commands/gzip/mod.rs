@@ -1,4 +1,5 @@
-//! `linerate gzip`: compresses and decompresses files and streams with the deflate engine.
+//! `linerate gzip`: compresses files and streams with `linerate-deflate`, and decompresses them
+//! with `linerate-inflate`.
 
 mod args;
 mod bgzf;

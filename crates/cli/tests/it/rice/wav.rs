@@ -262,7 +262,7 @@ fn damaged_wav_files_and_streams_are_typed_errors() {
     let list = chunk(b"LIST", b"INFOISFT\x02\0\0\0ab");
     let content = samples(40, 2, 3);
     let wav = riff(b"RIFF", &[&chunk(b"fmt ", &format(1, 2, 24, 3)), &chunk(b"data", &content), &list]);
-    // A truncated header is an error. A file with truncated samples is encoded unchanged.
+    // A truncated header is an error; truncated samples are not.
     for len in 12..44 {
         let run = folder.rice_with(&["encode"], &wav[..len]);
         assert_eq!(run.status, Some(DAMAGED), "{len}: {}", run.stderr);
