@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # hdl.sh quick|long: tests the hardware in accel/hdl, in target/hdl.
-# quick: lint, the VHDL package, benches with vectors from an example of linerate-rice, short proofs.
-# long: the same with ten to fifty times as many samples and all proofs.
+# quick: lint, the VHDL package, benches with vectors from an example of linerate-rice, short
+# proofs. long: the same with ten to fifty times as many samples and all proofs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 hdl=accel/hdl

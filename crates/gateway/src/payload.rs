@@ -90,7 +90,7 @@ impl Payload {
     /// Returns [`TOO_LONG`](Self::TOO_LONG) if the content then has more than `limit` bytes.
     ///
     /// # Panics
-    /// Panics if it would exceed `limit` by more than one byte.
+    /// Panics if the content would exceed `limit` by more than one byte.
     pub(crate) fn append(&mut self, bytes: &[u8], limit: usize) -> Result<(), Error> {
         self.spare(bytes.len(), limit)?[..bytes.len()].copy_from_slice(bytes);
         self.advance(bytes.len(), limit)

@@ -181,7 +181,7 @@ public final class LinerateCompressionManager {
         }
 
         /**
-         * Returns how many dictionaries Linerate has digested, that is made into decoding tables.
+         * Returns how many dictionaries Linerate has digested (made into decoding tables).
          *
          * @return a count
          */
