@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> keys;
   std::unique_ptr<rocksdb::Iterator> all(databases[0]->NewIterator({}));
   for (all->SeekToFirst(); all->Valid(); all->Next()) keys.push_back(all->key().ToString());
+  if (keys.empty()) return std::fprintf(stderr, "%s: the database has no rows\n", argv[1]), 1;
   std::mt19937_64 random(1);
   long rows = std::atol(argv[2]);
   for (long n = 0; n < rows; n++) {
