@@ -1,8 +1,9 @@
 //! Compresses inputs with libzstd, each to one frame.
 //!
 //! With worker threads, libzstd cuts an input into jobs by the parameters of its level, so that the
-//! frame does not depend on the number of workers. Without workers, libzstd makes another frame, so
-//! at least one worker is always asked for.
+//! frame does not depend on the number of workers. Without workers it can make another frame, so at
+//! least one is always requested. libzstd itself uses none if the size is known to be at most 512
+//! KiB, whatever number is requested.
 
 use std::io::{ErrorKind, Read};
 use std::sync::Mutex;
