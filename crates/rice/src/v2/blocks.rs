@@ -185,7 +185,7 @@ fn rice_cost((sum, escapes): (u32, u32), n: usize, k: u32) -> Cost {
     Cost { fixed, unary: n as u64 + u64::from(sum), escapes: escapes as usize }
 }
 
-/// The mode in which a block takes the fewest bits, its size in that mode, and about how many more
+/// The mode that was found best for a block, the block's size in that mode, and about how many more
 /// bits it takes in the modes below and above.
 struct Best {
     mode: u8,
@@ -218,7 +218,7 @@ impl Best {
     }
 }
 
-/// Finds the best mode, or one next to it, for the first `n` values of `block`. Starts at an
+/// Finds a mode with about the fewest bits for the first `n` values of `block`. Starts at an
 /// estimate from the sum of the values, which outliers make too high, and goes down as long as that
 /// takes no more bits.
 #[inline(always)]
