@@ -13,8 +13,8 @@ cd "$(dirname "$0")/.."
 . scripts/rust.sh
 . scripts/apt-source.sh
 
-# Tests that expect zlib's exact bytes or sizes, or output from a call in which zlib still buffers.
-# zlib's manual promises neither.
+# Tests that expect zlib's exact bytes or sizes, or output from a call in which the library still
+# buffers. zlib's manual promises neither.
 unlike_zlib="
 perl t/09limitoutput.t
 perl t/09limitoutput.t 106-107
