@@ -1,8 +1,9 @@
-//! Replaces files atomically: writes beside the target, syncs if data may be lost, renames.
+//! Creates and replaces files atomically: writes beside the target, syncs if a file is replaced or
+//! the caller asks for it, and gives the new file its name.
 //!
-//! Readers see the old content or the new one, even if the process is killed. On Linux, if the file
-//! system supports it, the new file has no name until the commit (`O_TMPFILE`, open(2)), so a
-//! process killed before leaves no file. Elsewhere it has a
+//! Readers see the old content or the new one, even if the process is killed. On Linux with
+//! `/proc`, if the file system supports it, the new file has no name until the commit (`O_TMPFILE`,
+//! open(2)), so a process killed before leaves no file. Otherwise it has a
 //! [temporary name](crate::temporary_name).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,42 +20,46 @@ use crate::folder::{Folder, write_all_at};
 use crate::leftovers::{sweep_once, temporary_name};
 use crate::ownership::Ownership;
 
-/// Action if the target exists.
+/// Action if the target exists and is no special file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// Keep the target, and fail.
+    /// Keep the target, and fail. Where the file system cannot refuse to replace a file, one that
+    /// appears just before the rename is replaced all the same.
     Refuse,
-    /// Replace the target atomically. The new file gets the owner, group and permissions of the
-    /// replaced one, as far as the process may set them, unless you set others.
+    /// Replace the target atomically. The new file gets the [`Ownership`] of the replaced one, as
+    /// far as the process may set it, unless you set another.
     Replace,
 }
 
 /// The next value of [`Pending::opened`].
 static OPENED: AtomicU64 = AtomicU64::new(0);
 
-/// Largest number of symbolic links followed from a target, as on Linux.
+/// A chain of this many symbolic links from a target, or more, is an error. Linux follows this
+/// many.
 const MAX_LINKS: usize = 40;
 
-/// If there are this many files or more, the whole file system is synced (syncfs) instead of each
-/// file, which would take a device flush per file. If the system has no syncfs, or one that does
-/// not report write errors, several threads sync the files.
+/// If this many files or more are to be synced, each file system is synced as a whole (syncfs),
+/// since syncing each file would take a device flush per file. Several threads sync the files of
+/// file systems without syncfs, or for which it may not report write errors.
 const MANY: usize = 8;
 
 /// A file that appears under its name when it is [committed](Self::commit). If it is dropped
 /// before, it is discarded.
 ///
-/// * If the target is a special file (device, FIFO, ...), it is written to directly, even with
-///   [`Existing::Refuse`], and never replaced.
+/// * If the target is a special file (device, FIFO, ...) when the [`AtomicFile`] is created, it is
+///   written to directly, even with [`Existing::Refuse`], and not replaced.
 /// * If the target is a symbolic link, [`Existing::Replace`] follows and keeps it.
 ///   [`Existing::Refuse`] fails, unless the link leads to a special file.
-/// * On Unix the file has mode 0600 until the commit. Before the rename, the commit sets the
-///   [`Ownership`] that you set, or that of the replaced file. Without either, a new file gets
-///   `0666` without the umask.
-/// * If the commit replaces a file, it syncs the content before the rename, and the rename before
-///   it returns, so that a system crash leaves the old content or the new one. A new file is synced
-///   if you [ask for it](Self::set_durable).
-/// * Creating a process's first file in a folder removes stale temporary files there
-///   ([`remove_leftovers`](crate::remove_leftovers) finds all).
+/// * On Unix the file has mode 0600 (less the umask) until the commit. Before the file gets its
+///   name, the commit applies the [`Ownership`] that you set, or that of the replaced file. Without
+///   either, a new file gets mode 0666 without the umask on Unix, and keeps its permissions
+///   elsewhere.
+/// * If the commit replaces a file, it syncs the content before the rename, and on Unix the folder
+///   before it returns, so that a system crash leaves the old content or the new one. A new file is
+///   synced if you [ask for it](Self::set_durable).
+/// * When a process creates its first file in a folder, it removes stale temporary files there. It
+///   ignores errors, and looks at a limited number of entries and not at folders;
+///   [`remove_leftovers`](crate::remove_leftovers) finds all.
 ///
 /// ```
 /// use std::io::Write;
@@ -87,7 +92,7 @@ struct Pending {
     temporary: Option<Temporary>,
     existing: Existing,
     ownership: Option<Ownership>,
-    /// Whether the file is synced even if it replaces nothing.
+    /// Whether the commit syncs the file.
     durable: bool,
     /// Creation order. Of two files, the `folder` of the one with the lower number was opened
     /// before anything was written to either file.
@@ -100,9 +105,10 @@ impl AtomicFile {
     /// # Errors
     ///
     /// Returns the errors of the system; [`io::ErrorKind::AlreadyExists`] if `target` is a regular
-    /// file or a dangling link, and `existing` is [`Existing::Refuse`] (the commit checks this
-    /// again); [`io::ErrorKind::IsADirectory`] for a folder, or a path that only a folder can have,
-    /// such as `a/`; and [`io::ErrorKind::InvalidFilename`] for an empty path.
+    /// file, a link to one or a dangling link, and `existing` is [`Existing::Refuse`] (the commit
+    /// checks this again); [`io::ErrorKind::IsADirectory`] for a folder, or for a path that only a
+    /// folder can have, such as `a/`, if nothing has it; [`io::ErrorKind::InvalidFilename`] for an
+    /// empty path; and an error for a chain of 40 or more links.
     pub fn create(target: impl AsRef<Path>, existing: Existing) -> io::Result<AtomicFile> {
         let target = target.as_ref();
         match fs::metadata(target) {
@@ -141,12 +147,14 @@ impl AtomicFile {
         Ok(AtomicFile { file, target: target.to_owned(), pending: None })
     }
 
-    /// Returns the final path, after following links. Links to a special file are not followed.
+    /// Returns the path of the target. If a link was followed, this is the path that it leads to.
+    /// Links to a special file are not followed.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Returns the open file, so that you can set attributes.
+    /// Returns the open file, so that you can set attributes such as the modification time. The
+    /// commit sets its [`Ownership`].
     pub fn get_ref(&self) -> &File {
         &self.file
     }
@@ -156,28 +164,31 @@ impl AtomicFile {
         self.pending.is_none()
     }
 
-    /// Sets whether [`commit`](Self::commit) syncs a new file and its folder (fsync). Do this if
+    /// Sets whether [`commit`](Self::commit) syncs a new file and, on Unix, its folder. Do this if
     /// the source of the file is removed afterwards. Default: no; a system crash may then leave an
-    /// incomplete file, as with `cp`. A file that replaces another is always synced.
+    /// incomplete file, as with `cp`. A file that replaces another is synced in any case. Does
+    /// nothing for special files.
     pub fn set_durable(&mut self, durable: bool) {
         if let Some(pending) = &mut self.pending {
             pending.durable = durable;
         }
     }
 
-    /// Sets owner and permissions that the commit applies, instead of the default. Does nothing for
-    /// special files.
+    /// Sets the owner, group and permissions that the commit [applies](Ownership::apply), instead
+    /// of the default. Does nothing for special files.
     pub fn set_ownership(&mut self, ownership: Ownership) {
         if let Some(pending) = &mut self.pending {
             pending.ownership = Some(ownership);
         }
     }
 
-    /// Writes all of `bytes` at `offset`. Any thread may call this. Gaps read as zeros.
+    /// Writes all of `bytes` at `offset`. Any thread may call this. Gaps in a regular file read as
+    /// zeros.
     ///
     /// # Errors
     ///
-    /// Returns the errors of the system. Writing to a pipe fails, because a pipe has no offsets.
+    /// Returns the errors of the system. On Unix, writing to a pipe fails, because a pipe has no
+    /// offsets.
     pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         write_all_at(&self.file, bytes, offset)
     }
@@ -191,20 +202,27 @@ impl AtomicFile {
         if self.is_special() { Ok(()) } else { self.file.set_len(len) }
     }
 
-    /// Renames the file to its target.
+    /// Gives the file the name of its target. Does nothing for special files.
     ///
     /// # Errors
     ///
     /// Returns the errors of the system, and [`io::ErrorKind::AlreadyExists`] if the target exists
-    /// and must not be replaced. After an error nothing has changed, unless the last step, syncing
-    /// the folder, failed.
+    /// and must not be replaced. After an error the target is as it was, unless the last step,
+    /// syncing the folder, failed.
     pub fn commit(self) -> io::Result<()> {
         AtomicFile::commit_all(vec![self]).pop().unwrap_or(Ok(()))
     }
 
-    /// Commits many files together with few device flushes: the content of all files that are
-    /// durable or replace others is synced before the first rename. Returns the result of each
-    /// file, in order. A durable file that is committed without an error is on the disk.
+    /// Commits files together: first syncs the content of those that are durable or replace others,
+    /// then gives each file without an error its name. If many files are to be synced, it syncs
+    /// whole file systems, where these are known to report write errors; this takes fewer device
+    /// flushes. The content of a durable file that is committed without an error is on the disk,
+    /// and on Unix so is its name, if the file system can sync folders.
+    ///
+    /// # Errors
+    ///
+    /// Returns the result of each file, in order, with the errors of [`commit`](Self::commit). The
+    /// error of a sync of several files is returned for each of them.
     pub fn commit_all(mut files: Vec<AtomicFile>) -> Vec<io::Result<()>> {
         for file in &mut files {
             file.sync_if_it_replaces();
@@ -216,7 +234,7 @@ impl AtomicFile {
                 *result = file.publish();
             }
         }
-        // Whether the names of each folder are on the disk.
+        // The result of syncing each folder.
         let mut folders: BTreeMap<&Path, io::Result<()>> = BTreeMap::new();
         for (file, result) in files.iter().zip(&mut results) {
             let Some(pending) = file.pending.as_ref().filter(|pending| pending.durable) else { continue };
@@ -228,7 +246,7 @@ impl AtomicFile {
         results
     }
 
-    /// Marks the file for syncing if it replaces a file.
+    /// Marks the file for syncing if it is to replace a regular file.
     fn sync_if_it_replaces(&mut self) {
         if let Some(pending) = &mut self.pending {
             pending.durable |= pending.existing == Existing::Replace && self.target.is_file();
@@ -247,7 +265,8 @@ impl AtomicFile {
         }
     }
 
-    /// Gives the file its name. It replaces another file only after its own content was synced.
+    /// Gives the file its name. Where the file system can refuse to replace a file, this file
+    /// replaces another only after its own content was synced.
     fn publish(&mut self) -> io::Result<()> {
         let Some(pending) = &mut self.pending else { return Ok(()) };
         let (folder, name) = (&pending.folder, Path::new(&pending.name));
@@ -261,7 +280,7 @@ impl AtomicFile {
             done => return done,
         }
         if !pending.durable {
-            // The file to be replaced was created after the commit began.
+            // There was no regular file to be replaced when the commit began.
             self.file.sync_all()?;
             pending.durable = true;
         }
@@ -290,9 +309,9 @@ fn sync_files(files: &[AtomicFile], results: &mut [io::Result<()>]) {
         all.into_iter().for_each(|(file, _, result)| *result = file.file.sync_all());
         return;
     }
-    // syncfs reports the write errors since its descriptor was opened. On each device, the folder
-    // of the first file was opened before anything was written to these files, so syncfs reports
-    // the errors of all of them.
+    // syncfs reports an error if a write failed since its descriptor was opened. On each device,
+    // the folder of the first file was opened before anything was written to these files, so syncfs
+    // reports an error if a write to any of them failed.
     all.sort_by_key(|(_, pending, _)| pending.opened);
     let mut systems: BTreeMap<u64, Option<io::Result<()>>> = BTreeMap::new();
     all.retain_mut(|(file, pending, result)| {
@@ -325,7 +344,8 @@ fn sync_each(all: &mut [(&AtomicFile, &Pending, &mut io::Result<()>)]) {
     });
 }
 
-/// Returns the device number of a file's file system, if the system has device numbers.
+/// Returns the device number of a file's file system. Returns `None` if it cannot be read, or the
+/// system has no device numbers.
 fn device_of(file: &File) -> Option<u64> {
     #[cfg(unix)]
     return file.metadata().ok().map(|found| std::os::unix::fs::MetadataExt::dev(&found));
@@ -371,7 +391,7 @@ fn file_name(target: &Path) -> io::Result<&OsStr> {
     }
 }
 
-/// Follows symbolic links to the final target, which need not exist.
+/// Follows symbolic links at the end of a path to the final target, which need not exist.
 fn follow_links(target: &Path) -> io::Result<PathBuf> {
     let mut path = target.to_owned();
     for _ in 0..MAX_LINKS {
@@ -390,23 +410,23 @@ fn folder_of(target: &Path) -> &Path {
 /// The function that [`before_temporaries`] has set.
 static PREPARE: OnceLock<fn()> = OnceLock::new();
 
-/// Sets `prepare`, which is then called each time before a file gets a temporary name. It may
-/// install signal handlers that call [`remove_temporaries`]. On Linux most files have no name until
-/// their commit, so most programs need no handlers. Only the first call in a process sets a
-/// function; later calls have no effect.
+/// Sets `prepare`, which is then called each time before an [`AtomicFile`] gets a temporary name.
+/// It may start a thread that waits for signals and calls [`remove_temporaries`]. On Linux, where
+/// unnamed files are supported, a file has a temporary name only for a moment, while its commit
+/// replaces another. Only the first call in a process sets a function; later calls have no effect.
 pub fn before_temporaries(prepare: fn()) {
     let _ = PREPARE.set(prepare);
 }
 
-/// Paths of this process's temporary files that may exist. Locked while one is created, so that
-/// [`remove_temporaries`] misses none.
+/// Paths of the temporary files of this process's [`AtomicFile`]s that may exist. Locked while a
+/// file is created, so that [`remove_temporaries`] does not miss it.
 static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn temporaries() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     lock(&TEMPORARIES)
 }
 
-/// A temporary name beside the target. The file is removed on drop if it still exists.
+/// A temporary name beside the target. Dropping it removes the file if it still has this name.
 #[derive(Debug)]
 struct Temporary {
     folder: Folder,
@@ -440,9 +460,10 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes the temporary files of all [`AtomicFile`]s of this process, before a signal ends the
-/// program. While the returned guard lives, threads that create or drop a temporary file wait. On
-/// Linux, files without a name can still be created, and committed to new targets.
+/// Removes the temporary files of all [`AtomicFile`]s of this process, and ignores errors. Call
+/// this before a signal ends the program. While the returned guard lives, threads that create or
+/// drop a temporary file wait. On Linux, files without a name can still be created, and committed
+/// to new targets. A relative path is looked up in the current folder of this moment.
 pub fn remove_temporaries() -> impl Drop {
     let names = temporaries();
     for path in &*names {
@@ -797,7 +818,7 @@ mod tests {
         }
 
         /// Rust's `File::open`, like Java's `java.nio`, lets other programs delete the open file.
-        /// The reader keeps the old file.
+        /// The reader still reads the old content.
         #[test]
         fn open_file_that_may_be_deleted_is_replaced() {
             let folder = tempfile::tempdir().unwrap();

@@ -4,14 +4,14 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
 use crate::read_at::ReadAt;
 
-/// Largest number of bytes that a request reads ahead.
+/// Maximum number of bytes of a request, unless more are wanted at once.
 const AHEAD: u64 = 512 << 10;
 
 /// Reads a [`ReadAt`] in order, from any position.
 ///
 /// If requests have a cost ([`ReadAt::coalesce_limit`] is above 0), each request that continues the
-/// one before has twice its bytes, up to that limit and 512 KiB, or the wanted bytes if those are
-/// more. So few bytes are requested in vain. Any other request has only the wanted bytes. The
+/// one before asks for twice as many bytes, up to that limit, 512 KiB and the end of the source, or
+/// for the wanted bytes if those are more. Any other request asks only for the wanted bytes. The
 /// cursor holds up to 512 KiB, or one read if that is larger. Without a cost it holds nothing.
 ///
 /// ```
@@ -26,7 +26,7 @@ const AHEAD: u64 = 512 << 10;
 pub struct Cursor<S> {
     source: S,
     position: u64,
-    /// The bytes of the last request; `buffer_at` is their offset.
+    /// The bytes of the last request, or none if it failed; `buffer_at` is their offset.
     buffer: Vec<u8>,
     buffer_at: u64,
 }
@@ -43,7 +43,8 @@ impl<S: ReadAt> Cursor<S> {
         from.and_then(|from| self.buffer.get(from..)).unwrap_or_default()
     }
 
-    /// Requests at least `least` bytes from the position; `left` bytes follow it in the source.
+    /// Requests at least `least` bytes from the position on, and at most `left`, the number of
+    /// bytes from there to the end of the source.
     fn request(&mut self, least: usize, left: u64) -> io::Result<()> {
         let follows = self.position == self.buffer_at + self.buffer.len() as u64;
         let doubled = if follows { 2 * self.buffer.len() as u64 } else { 0 };

@@ -5,8 +5,9 @@ use std::io;
 use std::path::Path;
 
 /// Identifies a file on this machine, whatever path leads to it. The identity is device and inode
-/// number on Unix, and volume and file index on Windows. Hard links of one file have the same
-/// identity. A new file may get the identity of a deleted one.
+/// number on Unix, and the serial number of the volume and the file index on Windows. Other systems
+/// have none. Hard links of one file have the same identity. A new file may get the identity of a
+/// deleted one.
 ///
 /// ```
 /// use linerate_io::FileId;
@@ -30,8 +31,8 @@ impl FileId {
     ///
     /// # Errors
     ///
-    /// Returns the errors of the system, and [`io::ErrorKind::Unsupported`] if files have no
-    /// identity.
+    /// Returns the errors of the system, and [`io::ErrorKind::Unsupported`] on systems other than
+    /// Unix and Windows.
     pub fn of(file: &File) -> io::Result<FileId> {
         #[cfg(unix)]
         return file.metadata().map(|found| FileId::of_metadata(&found));

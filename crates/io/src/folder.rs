@@ -17,12 +17,20 @@ use std::io;
 use std::time::SystemTime;
 
 /// Writes all of `bytes` at `offset` of a file shared by threads.
+///
+/// # Errors
+///
+/// Returns the errors of the system. A part may have been written.
 #[cfg(unix)]
 pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
-/// Writes all of `bytes` at `offset` of a file shared by threads.
+/// Writes all of `bytes` at `offset` of a file shared by threads. Moves the file's position.
+///
+/// # Errors
+///
+/// Returns the errors of the system. A part may have been written.
 #[cfg(windows)]
 pub fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
     while !bytes.is_empty() {
@@ -39,7 +47,11 @@ pub fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Resul
     Ok(())
 }
 
-/// Writes all of `bytes` at `offset` of a file shared by threads.
+/// Writes all of `bytes` at `offset` of a file shared by threads. Moves the file's position.
+///
+/// # Errors
+///
+/// Returns the errors of the system. A part may have been written.
 #[cfg(not(any(unix, windows)))]
 pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     use std::io::{Seek, SeekFrom, Write};
@@ -56,11 +68,11 @@ pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
 pub struct FileAttributes {
     /// Modification time.
     pub modified: SystemTime,
-    /// Permission bits; `None` leaves them. Only Unix has them.
+    /// Permission bits; `None` leaves them. Ignored except on Unix.
     pub mode: Option<u32>,
 }
 
-/// Sets the modification time and, on Unix, the mode of an open file or folder.
+/// Sets the modification time and, on Unix, the mode, if any, of an open file or folder.
 fn set_attributes(file: &File, attributes: &FileAttributes) -> io::Result<()> {
     file.set_modified(attributes.modified)?;
     #[cfg(unix)]
@@ -120,8 +132,7 @@ mod tests {
         assert_eq!(std::fs::metadata(place.path().join("a")).unwrap().modified().unwrap(), modified);
     }
 
-    /// Operations that both kinds of folder have (by descriptor and by path), so that the same
-    /// tests run on both.
+    /// Operations of both kinds of folder, by descriptor and by path, for the test of links.
     #[cfg_attr(not(unix), expect(dead_code, reason = "only tests with links call them"))]
     trait Operations {
         fn try_create_subfolder(&self, name: &str) -> bool;

@@ -1,10 +1,11 @@
-//! Names of temporary files and folders, and removal of stale ones whose process has ended.
+//! Names of temporary files and folders, and removal of stale ones.
 //!
 //! A name is `.linerate-PLACE-PROCESS-START-COUNT.tmp`, with hexadecimal numbers. PLACE is a hash
 //! of host name, PID namespace and boot ID. Files from another place (another machine or container,
-//! or this machine before a restart) are kept for a day. Only Linux has PID namespaces and a boot
-//! ID; on other systems, machines with the same host name are one place.
-//! START is the start time of the process, 0 if unknown, so that a reused PID does not keep a file.
+//! or this machine before a restart) are kept for a day. PID namespace and boot ID are read from
+//! `/proc` of Linux; without them, machines with the same host name are one place. START is the
+//! start time of the process, 0 if unknown. Where start times can be read, a reused PID does not
+//! keep a file.
 
 use std::collections::HashSet;
 use std::fs;
@@ -16,19 +17,20 @@ use std::time::{Duration, SystemTime};
 
 use linerate_core::lock;
 
-/// Age from which files of unknown processes (on another machine, in another container, or before a
-/// restart) are removed.
+/// Age from which a file is removed if it is unknown whether its process runs, for example a
+/// process on another machine, in another container, or before a restart.
 const UNKNOWN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Largest number of directory entries that a sweep reads before a new file is created. Reading
-/// this many takes a few milliseconds.
+/// Largest number of directory entries that a sweep reads. Reading this many from a local disk
+/// usually takes a few milliseconds.
 pub(crate) const SWEPT_ENTRIES: usize = 1 << 14;
 
 /// Largest number of folders remembered as swept. A full set is cleared.
 const SWEPT_FOLDERS: usize = 1 << 14;
 
-/// Makes a temporary name for a file or a folder, which no other process makes unless two machines
-/// count as one place.
+/// Makes a temporary name for a file or a folder, which this process makes only once. Another
+/// process makes it only if two machines or containers count as one place, or if a PID is used
+/// again where start times cannot be read.
 pub fn temporary_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -36,7 +38,8 @@ pub fn temporary_name() -> String {
     format!(".linerate-{place:x}-{:x}-{start:x}-{count:x}.tmp", std::process::id())
 }
 
-/// Returns whether `name` has the format of [`temporary_name`], also with `é` before `.tmp`.
+/// Returns whether `name` has the format of [`temporary_name`], also with `é`, once or more, before
+/// `.tmp`.
 pub fn is_temporary_name(name: &str) -> bool {
     NameParts::parse(name).is_some()
 }
@@ -51,7 +54,7 @@ struct NameParts {
 
 impl NameParts {
     fn parse(name: &str) -> Option<NameParts> {
-        // Extraction appends an accented letter to a name to test the file system's Unicode
+        // Extraction puts an accented letter before `.tmp` to test the file system's Unicode
         // normalization.
         let inner = name.strip_prefix(".linerate-")?.strip_suffix(".tmp")?.trim_end_matches('\u{e9}');
         let mut parts = inner.split('-');
@@ -69,7 +72,9 @@ impl NameParts {
         Some(NameParts { place: place.try_into().ok()?, process: process.try_into().ok()?, start })
     }
 
-    /// Returns whether the process still runs, or `None` if this is unknown.
+    /// Returns whether the process still runs, or `None` if this is unknown. On Unix, a process
+    /// that has ended counts as running until its parent waits for it, and so does any process with
+    /// this PID if its start time cannot be read.
     fn runs(self) -> Option<bool> {
         if self.place != place() {
             return None;
@@ -81,7 +86,7 @@ impl NameParts {
     }
 }
 
-/// Returns the hash of the place of this process, within which PIDs are unique.
+/// Returns the hash of the place of this process. Only PIDs of one place are compared.
 fn place() -> u32 {
     static PLACE: OnceLock<u32> = OnceLock::new();
     *PLACE.get_or_init(|| {
@@ -95,9 +100,9 @@ fn place() -> u32 {
     })
 }
 
-/// Computes the hash of a place (FNV-1a). The first PID namespace has the same number on every
-/// machine, and copies of a machine have its name, so only the boot ID tells them apart. Parts that
-/// the system does not show are empty.
+/// Computes the hash of a place (FNV-1a). On Linux, the first PID namespace has the same number on
+/// every machine, and copies of a machine have its name, so only the boot ID tells them apart.
+/// Parts that the system does not show are empty.
 fn place_of(host: &[u8], numbers: &[u8], boot: &[u8]) -> u32 {
     let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     [host, numbers, boot].into_iter().flatten().fold(0x811c_9dc5, step)
@@ -113,8 +118,8 @@ fn own_start() -> u64 {
     *START.get_or_init(|| start().unwrap_or(0))
 }
 
-/// Reads field 22 of `/proc/PID/stat` (proc(5)), in clock ticks. The second field, a name in
-/// parentheses, may contain any characters.
+/// Reads field 22 of `/proc/PID/stat` (proc(5)), in clock ticks since the system started. The
+/// second field, a name in parentheses, may contain any characters.
 #[cfg(not(windows))]
 fn start_of(process: &str) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
@@ -123,8 +128,8 @@ fn start_of(process: &str) -> Option<u64> {
 }
 
 /// Two start times count as those of one process if they differ by at most this many clock ticks (3
-/// seconds). Under an emulator (qemu-user) a process reads as its own start the time at which the
-/// emulator was ready. Other processes read the kernel's time, which is earlier.
+/// seconds at 100 per second). Under an emulator (qemu-user) a process reads as its own start the
+/// time at which the emulator was ready. Other processes read the kernel's time, which is earlier.
 #[cfg(unix)]
 const SAME_START: u64 = 300;
 
@@ -146,7 +151,8 @@ fn process_runs(_process: u32, _start: u64) -> Option<bool> {
     None
 }
 
-/// Returns whether a file, folder or link with this name and modification time is stale.
+/// Returns whether a file, folder or link with this name and modification time is temporary and
+/// stale.
 pub(crate) fn is_abandoned(
     name: &str,
     modified: impl FnOnce() -> io::Result<SystemTime>,
@@ -161,7 +167,7 @@ pub(crate) fn is_abandoned(
     }
 }
 
-/// Returns whether a directory entry is a stale temporary file or folder.
+/// Returns whether a directory entry is a stale temporary file, folder or link.
 fn is_leftover(entry: &fs::DirEntry) -> io::Result<bool> {
     let name = entry.file_name();
     let Some(name) = name.to_str().filter(|name| is_temporary_name(name)) else { return Ok(false) };
@@ -174,16 +180,18 @@ pub struct Leftovers {
     /// Paths that were removed or, with `dry`, would be removed; sorted. A folder stands for all
     /// below it.
     pub removed: Vec<PathBuf>,
-    /// Folders that could not be read, and files and folders that could not be examined or removed,
-    /// with their errors.
+    /// Folders that could not be read, and files, links and folders that could not be examined or
+    /// removed, with their errors. Temporary files that another process removed meanwhile are in
+    /// neither list.
     pub failed: Vec<(PathBuf, io::Error)>,
 }
 
 /// Removes stale temporary files of a folder and, if `deep`, of all folders below it. These are
-/// files, links and folders with [temporary names](temporary_name) whose process has ended, or is
-/// unknown and they are at least a day old. A stale folder is removed with all below it. Does not
-/// follow links to folders. With `dry`, removes nothing. Errors are collected in the result, and do
-/// not stop the search.
+/// files, links and folders with [temporary names](temporary_name) whose process has ended, or
+/// which are at least a day old if it is unknown whether their process runs. A stale folder is
+/// removed with all below it. Links to folders are not followed, except `folder` itself. With
+/// `dry`, removes nothing. Errors are collected in the result, and do not stop the search in other
+/// folders.
 pub fn remove_leftovers(folder: impl AsRef<Path>, deep: bool, dry: bool) -> Leftovers {
     let mut found = Leftovers::default();
     let mut folders = vec![folder.as_ref().to_owned()];
@@ -221,8 +229,8 @@ pub fn remove_leftovers(folder: impl AsRef<Path>, deep: bool, dry: bool) -> Left
 }
 
 /// Removes stale temporary files of a folder before a file is written to it, once per process and
-/// folder (again after the set of swept folders was full). Ignores errors, reads a limited number
-/// of entries, and leaves folders, which may take long to remove; [`remove_leftovers`] is complete.
+/// path (again after the set of swept folders was full). Ignores errors, reads a limited number of
+/// entries, and leaves folders, which may take long to remove; [`remove_leftovers`] is complete.
 pub(crate) fn sweep_once(folder: &Path) {
     static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
     {

@@ -1,11 +1,14 @@
-//! File input and output of all Linerate engines.
+//! File input and output for the Linerate engines.
 //!
-//! * [`ReadAt`] reads at positions of memory, files, memory maps, web servers and buckets.
-//! * [`AtomicFile`] is a file that has no name, or a temporary one, until it is committed.
-//! * [`Lock`] is an exclusive advisory lock for files changed in place or replaced.
+//! * [`ReadAt`] reads at positions of memory, files, memory maps, web servers (feature `remote`)
+//!   and buckets (feature `s3`).
+//! * [`AtomicFile`] is a file that has no name, or a temporary one, until it is committed. Special
+//!   files, such as devices, are written to directly.
+//! * [`Lock`] is an exclusive advisory lock, on Unix and Windows, for files changed in place or
+//!   replaced.
 //! * [`remove_leftovers`] removes temporary files and folders that killed processes left.
-//! * [`Folder`] is an output folder, on Unix an open directory descriptor, so that no symbolic link
-//!   can lead out of it.
+//! * [`Folder`] is an output folder, on Unix an open directory descriptor, so that a symbolic link
+//!   that replaces the folder does not lead writes elsewhere.
 //!
 //! ```
 //! use linerate_io::{AtomicFile, Existing, FileSource, ReadAt};
@@ -32,15 +35,15 @@
 //! | `read_at` | [`ReadAt`], [`FileSource`], [`CountingSource`] |
 //! | `cursor` | [`Cursor`]: a source as a reader with a position |
 //! | `sys/map` | [`MapSource`]: memory maps |
-//! | `sys/windows` | renames, processes, file indexes, free space and consoles on Windows |
+//! | `sys/windows` | paths, renames, processes, file indexes, free space and consoles on Windows |
 //! | `remote/` | files on servers: `http`, `s3` (requests), `response`, `request_error`, `retry`, `remote_file` |
 //! | `url` | recognizes URLs |
 //! | `atomic_file` | [`AtomicFile`] |
-//! | `file_id` | [`FileId`]: tells whether two paths lead to one file |
-//! | `ownership` | [`Ownership`]: owner, group and permission bits |
+//! | `file_id` | [`FileId`]: tells whether two paths or open files are one file |
+//! | `ownership` | [`Ownership`]: owner, group and permission bits, or what the system has of these |
 //! | `leftovers` | temporary names, and removal of stale temporary files and folders |
 //! | `lock` | [`Lock`] |
-//! | `sparse` | [`write_sparse_at`]: runs of zeros as holes |
+//! | `sparse` | [`write_sparse_at`]: long runs of zeros as holes |
 //! | `folder/` | [`Folder`] by descriptor (`unix`) or by path (`portable`) |
 
 mod atomic_file;

@@ -17,7 +17,7 @@ pub enum Wait {
     For(Duration),
 }
 
-/// The end of the name of a lock's file on Windows.
+/// The suffix of the name of a lock's file on Windows.
 pub const LOCK_SUFFIX: &str = ".linerate-lock";
 
 /// First and longest delay between two attempts.
@@ -27,9 +27,10 @@ const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(2), Duration::
 /// file has its name. Readers do not take it. The system releases it when the process ends, even if
 /// it is killed.
 ///
-/// On Unix the lock is `flock(2)` on the file itself. On Windows, where others cannot read locked
-/// bytes, it is a file `NAME.linerate-lock` beside the locked file, which is deleted with its last
-/// handle. Elsewhere (WASI), where no other process can hold it, it locks nothing.
+/// On Unix the lock is `flock(2)` on the file itself; a forked child shares it until it runs
+/// another program. On Windows, where others cannot read locked bytes, it is a file
+/// `NAME.linerate-lock` beside the locked file, which is deleted with its last handle. Elsewhere
+/// (WASI) there are no locks, and it locks nothing.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -51,7 +52,8 @@ impl Lock {
     ///
     /// Returns [`LockError::Held`] if another process, or another [`Lock`] of this process, still
     /// holds the lock after `wait`, and [`LockError::Io`] if opening or locking the file fails. On
-    /// Windows this creates a file in the folder, which may fail too.
+    /// Windows this creates a file in the folder, which may fail too. If that file exists and is in
+    /// use, or access to it is denied, the lock counts as held.
     pub fn exclusive(path: impl AsRef<Path>, wait: Wait) -> Result<Lock, LockError> {
         let path = path.as_ref();
         let begin = Instant::now();
@@ -149,7 +151,7 @@ fn try_lock(path: &Path) -> io::Result<Try> {
             Err(e) if e.raw_os_error() == Some(ERROR_SHARING_VIOLATION) => return Ok(Try::Held),
             // Perhaps the last handle of the lock file is being closed. If the file is absent,
             // either this folder takes no new files, or the file was closed just now and the next
-            // attempt succeeds.
+            // attempt may succeed.
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
                 let is_absent =
                     std::fs::symlink_metadata(&name).is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
@@ -166,7 +168,7 @@ fn try_lock(path: &Path) -> io::Result<Try> {
 
 #[cfg(not(any(unix, windows)))]
 fn try_lock(path: &Path) -> io::Result<Try> {
-    // These systems run a single process, so no other can hold the lock.
+    // These systems have no locks.
     File::open(path).map(Try::Locked)
 }
 
@@ -175,7 +177,8 @@ fn try_lock(path: &Path) -> io::Result<Try> {
 pub struct Holder {
     /// Process ID.
     pub process: u32,
-    /// The first 80 characters of the command line, if it is readable.
+    /// The first 80 characters of the command line, without control characters, if it is readable
+    /// and not empty.
     pub command: Option<String>,
 }
 
@@ -183,7 +186,7 @@ pub struct Holder {
 #[cfg(target_os = "linux")]
 const MAX_COMMAND_LEN: usize = 80;
 
-/// Finds the holder in `/proc/locks`.
+/// Finds the holder of the lock of the file `path` in `/proc/locks`.
 #[cfg(target_os = "linux")]
 fn holder(path: &Path) -> Option<Holder> {
     let process = holder_in(&std::fs::read_to_string("/proc/locks").ok()?, &name_in_locks(path)?)?;
@@ -237,10 +240,10 @@ pub enum LockError {
     Held {
         /// The file that is locked.
         path: PathBuf,
-        /// The process that holds it, if known.
+        /// The process that holds the lock, if known. Only Linux tells it.
         holder: Option<Holder>,
     },
-    /// The file cannot be opened or locked.
+    /// The file, or on Windows its lock file, cannot be opened or locked.
     Io(io::Error),
 }
 

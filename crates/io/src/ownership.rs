@@ -1,4 +1,5 @@
-//! Owner and permissions of a file, which are kept when the file is replaced.
+//! Owner, group and permission bits of a file. On Unix, a file that replaces it gets them as far as
+//! the process may set them; elsewhere it gets what [`fs::Permissions`] holds.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -8,7 +9,8 @@ use std::sync::Mutex;
 #[cfg(unix)]
 use linerate_core::lock;
 
-/// Owner, group and permission bits of a file.
+/// On Unix, owner, group and permission bits of a file, without set-user-ID, set-group-ID and
+/// sticky bit. Elsewhere, what [`fs::Permissions`] holds.
 #[derive(Clone, Debug)]
 pub struct Ownership {
     #[cfg(unix)]
@@ -23,41 +25,41 @@ pub struct Ownership {
 
 #[cfg(unix)]
 impl Ownership {
-    /// Returns mode 0600, owned by the current user.
+    /// Returns mode 0600. Leaves owner and group as they are.
     pub fn private() -> Ownership {
         Ownership { user: None, group: None, mode: 0o600 }
     }
 
-    /// Returns the ownership of a file.
+    /// Returns owner, group and permission bits of a file.
     pub fn of(file: &Metadata) -> Ownership {
         use std::os::unix::fs::MetadataExt;
-        // Leave out set-user-ID and similar bits, which a change of content clears.
         Ownership::new(file.uid(), file.gid(), file.mode())
     }
 
+    /// Makes an ownership without the set-user-ID and set-group-ID bits of `mode`, which writing to
+    /// a file usually clears, and without the sticky bit.
     pub(crate) fn new(user: u32, group: u32, mode: u32) -> Ownership {
         Ownership { user: Some(user), group: Some(group), mode: mode & 0o777 }
     }
 
-    /// Applies the ownership to a file, as far as the process is permitted.
+    /// Sets owner and group of a file if the process may, and its permission bits. If the group
+    /// cannot be set, the file's group gets no more rights than others have.
     ///
     /// # Errors
     ///
-    /// Returns the errors of setting the permissions.
+    /// Returns the errors of setting the permission bits, but not those of setting owner and group.
     pub fn apply(&self, file: &File) -> io::Result<()> {
         use std::os::unix::fs::{PermissionsExt, fchown};
         let mut mode = self.mode;
-        // Only the superuser can change the owner.
+        // Usually only the superuser can change the owner.
         let _ = fchown(file, self.user, None);
         if fchown(file, None, self.group).is_err() {
-            // The group could not be set, so the process's group gets no more rights than others
-            // have.
             mode &= !0o070 | (mode & 0o007) << 3;
         }
         file.set_permissions(fs::Permissions::from_mode(mode))
     }
 
-    /// Applies the permissions of a new file.
+    /// Sets the permission bits of a new file: 0666 without those of the umask.
     pub(crate) fn apply_new(file: &File) -> io::Result<()> {
         file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666 & !umask()))
     }
@@ -65,21 +67,21 @@ impl Ownership {
 
 #[cfg(not(unix))]
 impl Ownership {
-    /// Returns an ownership that leaves the permissions of a new file as they are.
+    /// Returns an ownership that leaves the permissions of a file as they are.
     pub fn private() -> Ownership {
         Ownership { permissions: None }
     }
 
-    /// Returns the ownership of a file.
+    /// Returns the permissions of a file.
     pub fn of(file: &Metadata) -> Ownership {
         Ownership { permissions: Some(file.permissions()) }
     }
 
-    /// Applies the ownership to a file, as far as the process is permitted.
+    /// Sets the permissions of a file.
     ///
     /// # Errors
     ///
-    /// Returns the errors of setting the permissions.
+    /// Returns the errors of the system.
     pub fn apply(&self, file: &File) -> io::Result<()> {
         self.permissions.clone().map_or(Ok(()), |permissions| file.set_permissions(permissions))
     }
@@ -100,7 +102,8 @@ fn umask() -> u32 {
             return mask;
         }
     }
-    // The umask can only be read by setting it. Meanwhile other threads create private files.
+    // Otherwise the umask can only be read by setting it. Files that other threads create meanwhile
+    // are private.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = lock(&ONE);
     let mask = rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);

@@ -17,32 +17,35 @@ pub trait ReadAt: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns [`io::ErrorKind::UnexpectedEof`] past the end, and the errors of the device. After
-    /// an error `out` is unspecified.
+    /// Returns [`io::ErrorKind::UnexpectedEof`] if the source ends before `out` is full, and the
+    /// errors of the system or the server. An offset that the system cannot take, above 2^63 - 1,
+    /// may be another error. After an error the content of `out` is unspecified.
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()>;
 
-    /// Returns the bytes at `offset` without a copy, if the source is in memory and has them all.
+    /// Returns the bytes at `offset` without a copy. Returns `None` if the source lacks some of
+    /// them, or offers no views, as files and servers do not. By default, returns `None`.
     fn view(&self, offset: u64, len: usize) -> Option<&[u8]> {
         let _ = (offset, len);
         None
     }
 
-    /// Returns the largest number of bytes of one read when neighbouring blocks are wanted too. 0
-    /// reads each block by itself, which is right for disks. Sources with a cost per request return
-    /// more.
+    /// Returns the maximum length in bytes of a read that joins neighbouring blocks. A longer block
+    /// is read alone. 0, the default, joins none, which is right for disks. Sources with a cost per
+    /// request should return more.
     fn coalesce_limit(&self) -> u64 {
         0
     }
 
-    /// Returns the error with which later reads fail, except reads of cached bytes, for example
-    /// because the file was replaced on its server. Returns `None` if later reads may succeed; most
-    /// sources always return `None`.
+    /// Returns the error, at offset 0, that ended the source, for example because the file was
+    /// replaced on its server. Later reads within the source fail for the same reason, except reads
+    /// of cached bytes. Returns `None` if later reads may succeed; most sources always return
+    /// `None`.
     fn end(&self) -> Option<Error> {
         None
     }
 
-    /// Hints that these bytes will be read soon, so that a disk has them ready. By default, does
-    /// nothing.
+    /// Hints that these bytes will be read soon, so that the system can read them from a disk
+    /// ahead. By default, does nothing.
     fn will_read(&self, offset: u64, len: u64) {
         let _ = (offset, len);
     }
@@ -111,8 +114,8 @@ impl ReadAt for Vec<u8> {
 #[cfg(target_os = "linux")]
 const HINT: u64 = 128 << 10;
 
-/// A file that is read at positions. Others may read, rename and delete it meanwhile, even on
-/// Windows.
+/// A file that is read at positions. Others may read, rename and delete it meanwhile. On Windows
+/// the handle must share this, as the handle of [`open`](Self::open) does.
 #[derive(Debug)]
 pub struct FileSource {
     #[cfg(any(unix, windows))]
@@ -127,17 +130,18 @@ impl FileSource {
     ///
     /// # Errors
     ///
-    /// Returns the errors of opening it, and [`io::ErrorKind::InvalidInput`] if it is not a regular
-    /// file.
+    /// Returns the errors of opening and examining it, and [`io::ErrorKind::InvalidInput`] if it
+    /// can be opened but is not a regular file.
     pub fn open(path: impl AsRef<Path>) -> io::Result<FileSource> {
         FileSource::new(File::open(path)?)
     }
 
-    /// Makes a source from an open file.
+    /// Makes a source from an open file, and reads its length once.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`FileSource::open`].
+    /// Returns the errors of examining it, and [`io::ErrorKind::InvalidInput`] if it is not a
+    /// regular file.
     pub fn new(file: File) -> io::Result<FileSource> {
         let metadata = file.metadata()?;
         if !metadata.is_file() {
@@ -185,17 +189,19 @@ impl ReadAt for FileSource {
 ///
 /// # Errors
 ///
-/// Returns [`io::ErrorKind::UnexpectedEof`] past the end, and the errors of the system.
+/// Returns [`io::ErrorKind::UnexpectedEof`] if the file ends before `out` is full, and the errors
+/// of the system.
 #[cfg(unix)]
 pub fn read_exact_at(file: &File, offset: u64, out: &mut [u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, out, offset)
 }
 
-/// Fills `out` with the bytes at `offset` of a file shared by threads.
+/// Fills `out` with the bytes at `offset` of a file shared by threads. Moves the file's position.
 ///
 /// # Errors
 ///
-/// Returns [`io::ErrorKind::UnexpectedEof`] past the end, and the errors of the system.
+/// Returns [`io::ErrorKind::UnexpectedEof`] if the file ends before `out` is full, and the errors
+/// of the system.
 #[cfg(windows)]
 pub fn read_exact_at(file: &File, mut offset: u64, mut out: &mut [u8]) -> io::Result<()> {
     while !out.is_empty() {
@@ -212,7 +218,8 @@ pub fn read_exact_at(file: &File, mut offset: u64, mut out: &mut [u8]) -> io::Re
     Ok(())
 }
 
-/// Counts the reads of another source. It has no [views](ReadAt::view), so it counts every access.
+/// Counts the reads of another source. It has no [views](ReadAt::view), so its bytes are got only
+/// by reads, which it counts.
 #[derive(Debug, Default)]
 pub struct CountingSource<S> {
     inner: S,
@@ -226,7 +233,7 @@ impl<S: ReadAt> CountingSource<S> {
         CountingSource { inner, reads: AtomicU64::new(0), bytes: AtomicU64::new(0) }
     }
 
-    /// Returns the number of reads.
+    /// Returns the number of reads, including those that failed.
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }
@@ -261,9 +268,9 @@ impl<S: ReadAt> ReadAt for CountingSource<S> {
     }
 }
 
-/// Makes the error of a failed read at `offset`: [`Kind::Truncated`] at the end of the file, else
-/// [`Kind::Read`]. An [`Error`] inside `error`, which remote sources put there, is returned
-/// unchanged.
+/// Makes the error of a failed read at `offset`: [`Kind::Truncated`] for a plain
+/// [`io::ErrorKind::UnexpectedEof`], else [`Kind::Read`]. An [`Error`] inside `error`, which remote
+/// sources put there, is returned unchanged.
 pub fn read_error(offset: u64, error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof if error.get_ref().is_none() => {

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use crate::folder::write_all_at;
 
-/// A hole begins and ends at a multiple of this size, which is the page of memory and the block of
-/// most file systems.
+/// A hole begins and ends at a multiple of this size in the file. It is the page size of memory on
+/// most systems, and the block size of most file systems.
 const PAGE: usize = 4096;
 
 /// Length of the shortest hole, in bytes. The write call for the bytes after a shorter hole would

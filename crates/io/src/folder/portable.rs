@@ -1,6 +1,6 @@
-//! Folders by path, for systems without directory descriptors. A subfolder is checked not to be a
-//! link when it is opened. A process that can replace it by a link afterwards has the right to
-//! write to its parent anyway.
+//! Folders by path, for systems other than Unix. A subfolder is checked not to be a link when it is
+//! opened. A process that can replace it by a link afterwards has the right to write to its parent
+//! anyway.
 
 #[cfg(not(windows))]
 use std::fs::rename as rename_over;
@@ -17,6 +17,10 @@ use crate::ownership::Ownership;
 use crate::sys::windows::{full_path, rename_new, rename_over};
 
 /// The path of a folder that existed when it was opened.
+///
+/// # Errors
+///
+/// The methods return the errors of the system, and the kinds that they name.
 #[derive(Clone, Debug)]
 pub struct Folder(Arc<PathBuf>);
 
@@ -37,8 +41,9 @@ impl Folder {
         }
     }
 
-    /// Opens the folder `name` in this one, and creates it if it does not exist. A link is an
-    /// error. Removes stale temporary files of an existing folder.
+    /// Opens the folder `name` in this one, and creates it if it does not exist. A file or link of
+    /// that name is the error [`io::ErrorKind::NotADirectory`]. [Sweeps](Self::sweep) an existing
+    /// folder.
     pub fn create_subfolder(&self, name: &str) -> io::Result<Folder> {
         match fs::create_dir(self.0.join(name)) {
             Ok(()) => self.subfolder(name),
@@ -51,13 +56,14 @@ impl Folder {
         }
     }
 
-    /// Removes stale temporary files of this folder, as [`AtomicFile`](crate::AtomicFile) does
-    /// before it writes.
+    /// Removes stale temporary files of this folder, unless this process did so before under the
+    /// same path (it remembers up to 16,384 paths). Ignores errors, looks at a limited number of
+    /// entries, and keeps folders.
     pub fn sweep(&self) {
         sweep_once(&self.0);
     }
 
-    /// Returns owner and permissions of the regular file `name`, if it exists.
+    /// Returns the permissions of `name`, or `None` if it does not exist or is no regular file.
     pub fn ownership(&self, name: &str) -> io::Result<Option<Ownership>> {
         match fs::symlink_metadata(self.0.join(name)) {
             Ok(found) => Ok(found.is_file().then(|| Ownership::of(&found))),
@@ -66,48 +72,50 @@ impl Folder {
         }
     }
 
-    /// Creates a file for writing, under a name that does not exist yet.
+    /// Creates a file for writing. An existing name is the error
+    /// [`io::ErrorKind::AlreadyExists`].
     pub fn create(&self, name: &str) -> io::Result<File> {
         OpenOptions::new().write(true).create_new(true).open(self.0.join(name))
     }
 
-    /// Creates a file for writing, with the system's default permissions.
+    /// The same as [`create`](Self::create) on these systems.
     pub fn create_private(&self, name: &str) -> io::Result<File> {
         self.create(name)
     }
 
-    /// Not supported on these systems.
+    /// Returns `None`: these systems have no files without a name.
     pub fn create_unnamed(&self) -> Option<File> {
         None
     }
 
-    /// Not supported on these systems.
+    /// Returns `None`, like [`create_unnamed`](Self::create_unnamed).
     pub(crate) fn create_unnamed_private(&self) -> Option<File> {
         None
     }
 
-    /// Not supported on these systems.
+    /// Fails with [`io::ErrorKind::Unsupported`].
     pub fn link(&self, _file: &File, _name: impl AsRef<Path>) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Does nothing: these systems have no call that syncs a folder, or need none.
+    /// Does nothing: when a folder is synced is left to the system.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Not supported on these systems.
+    /// Returns `None`: these systems have no syncfs.
     pub(crate) fn sync_file_system(&self) -> Option<io::Result<()>> {
         None
     }
 
-    /// Reopens for writing a file that this process created.
+    /// Opens an existing file for writing, such as one that this process created.
     pub fn reopen(&self, name: &str) -> io::Result<File> {
         OpenOptions::new().write(true).open(self.0.join(name))
     }
 
-    /// Renames `temp` to `name` atomically. Replaces an existing file only if `replace`; but where
-    /// the system cannot refuse to, a file that appears just before the rename is replaced too.
+    /// Renames `temp` to `name` atomically. Unless `replace`, an existing name is the error
+    /// [`io::ErrorKind::AlreadyExists`]; but except on Windows, a file that appears just before the
+    /// rename is replaced.
     pub fn commit(&self, temp: &str, name: impl AsRef<Path>, replace: bool) -> io::Result<()> {
         let (from, to) = (self.0.join(temp), self.0.join(name));
         if replace { rename_over(&from, &to) } else { rename_new(&from, &to) }
@@ -128,7 +136,8 @@ impl Folder {
         }
     }
 
-    /// Opens the existing folder `name` in this one. A link is an error.
+    /// Opens the existing folder `name` in this one. A file or link of that name is the error
+    /// [`io::ErrorKind::NotADirectory`].
     pub fn subfolder(&self, name: &str) -> io::Result<Folder> {
         let path = self.0.join(name);
         // For a link, this is the kind of the link itself. Junctions count as links too.
@@ -138,7 +147,8 @@ impl Folder {
         }
     }
 
-    /// Opens the regular file `name` for reading. A link is an error.
+    /// Opens the regular file `name` for reading. Anything else, such as a link, is the error
+    /// [`io::ErrorKind::InvalidInput`].
     pub fn open(&self, name: &str) -> io::Result<File> {
         let path = self.0.join(name);
         match fs::symlink_metadata(&path)?.is_file() {
@@ -153,13 +163,13 @@ impl Folder {
         8192
     }
 
-    /// Sets the time of a regular file in this folder.
+    /// Sets the modification time of the file `name`, which must be writable.
     pub fn set_file_attributes(&self, name: &str, attributes: &FileAttributes) -> io::Result<()> {
         // Not every system can set the time of a file that is open for reading only.
         super::set_attributes(&self.reopen(name)?, attributes)
     }
 
-    /// Sets the time of this folder.
+    /// Sets the modification time of this folder.
     #[cfg(windows)]
     pub fn set_attributes(&self, attributes: &FileAttributes) -> io::Result<()> {
         use std::os::windows::fs::OpenOptionsExt;
@@ -171,19 +181,19 @@ impl Folder {
         super::set_attributes(&options.open(&*self.0)?, attributes)
     }
 
-    /// Does nothing, because these systems cannot open a folder as a file.
+    /// Does nothing on these systems.
     #[cfg(not(windows))]
     pub fn set_attributes(&self, _attributes: &FileAttributes) -> io::Result<()> {
         Ok(())
     }
 
-    /// Always fails. On Windows, making a link needs a special privilege, and the caller would have
-    /// to say whether the target is a file or a folder.
+    /// Fails with [`io::ErrorKind::Unsupported`]. On Windows, making a link usually needs a special
+    /// privilege, and the caller would have to say whether the target is a file or a folder.
     pub fn symlink(&self, _target: &str, _name: &str) -> io::Result<()> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "links are not made on this system"))
     }
 
-    /// Does nothing, because there are no links.
+    /// Does nothing, because [`symlink`](Self::symlink) makes no links.
     pub fn set_link_modified(&self, _name: &str, _modified: SystemTime) -> io::Result<()> {
         Ok(())
     }
@@ -191,7 +201,7 @@ impl Folder {
     /// Does nothing on these systems.
     pub fn reserve_descriptors(&self, _count: usize) {}
 
-    /// Returns the free space in bytes, if the system reports it.
+    /// Returns the free space for this user in bytes, if the system reports it.
     pub fn free_space(&self) -> Option<u64> {
         #[cfg(windows)]
         return crate::sys::windows::free_space(&self.0);

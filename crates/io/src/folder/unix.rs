@@ -1,5 +1,5 @@
-//! Folders by descriptor (openat(2)). Names are resolved from an open folder, and never through a
-//! symbolic link.
+//! Folders by descriptor (openat(2)). A name, which has no `/`, is looked up in the open folder. If
+//! it is a symbolic link, the link is not followed.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,11 @@ use super::FileAttributes;
 use crate::leftovers::{SWEPT_ENTRIES, is_abandoned};
 use crate::ownership::Ownership;
 
-/// An open folder.
+/// An open folder. Names are those of its entries, without a `/`.
+///
+/// # Errors
+///
+/// The methods return the errors of the system, and the kinds that they name.
 #[derive(Clone, Debug)]
 pub struct Folder(Arc<OwnedFd>);
 
@@ -45,8 +49,8 @@ impl Folder {
         Ok(Folder(Arc::new(rustix::fs::open(path.as_ref(), FOLDER, Mode::empty())?)))
     }
 
-    /// Opens the folder `name` in this one, and creates it if it does not exist. A link is an
-    /// error. Removes stale temporary files of an existing folder.
+    /// Opens the folder `name` in this one, and creates it if it does not exist. A file or link of
+    /// that name is an error. [Sweeps](Self::sweep) an existing folder.
     pub fn create_subfolder(&self, name: &str) -> io::Result<Folder> {
         let is_new = match rustix::fs::mkdirat(&*self.0, name, FOLDER_MODE) {
             Ok(()) => true,
@@ -61,8 +65,9 @@ impl Folder {
         Ok(inner)
     }
 
-    /// Removes stale temporary files of this folder, as [`AtomicFile`](crate::AtomicFile) does
-    /// before it writes.
+    /// Removes stale temporary files of this folder, as the first [`AtomicFile`](crate::AtomicFile)
+    /// of a process there does. Ignores errors, looks at a limited number of entries, and keeps
+    /// folders.
     pub fn sweep(&self) {
         let Ok(entries) = rustix::fs::Dir::read_from(&*self.0) else { return };
         for entry in entries.take(SWEPT_ENTRIES).flatten() {
@@ -80,7 +85,8 @@ impl Folder {
         }
     }
 
-    /// Returns owner and permissions of the regular file `name`, if it exists.
+    /// Returns owner, group and permissions of `name`, or `None` if it does not exist or is no
+    /// regular file.
     pub fn ownership(&self, name: &str) -> io::Result<Option<Ownership>> {
         match rustix::fs::statat(&*self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::RegularFile => {
@@ -93,29 +99,30 @@ impl Folder {
         }
     }
 
-    /// Creates a file for writing, under a name that does not exist yet.
+    /// Creates a file for writing. An existing name is the error
+    /// [`io::ErrorKind::AlreadyExists`].
     pub fn create(&self, name: &str) -> io::Result<File> {
         let flags = WRITE | OFlags::CREATE | OFlags::EXCL;
         Ok(rustix::fs::openat(&*self.0, name, flags, FILE_MODE)?.into())
     }
 
-    /// Creates a file for writing, with mode 0600.
+    /// Creates a file for writing, like [`create`](Self::create), with mode 0600 less the umask.
     pub fn create_private(&self, name: &str) -> io::Result<File> {
         let flags = WRITE | OFlags::CREATE | OFlags::EXCL;
         Ok(rustix::fs::openat(&*self.0, name, flags, PRIVATE)?.into())
     }
 
     /// Creates a file without a name (`O_TMPFILE`) for writing, which disappears when it is closed
-    /// unless it was [linked](Self::link). Returns `None` if the system or the file system does not
-    /// support this.
+    /// unless it was [linked](Self::link). Returns `None` if this fails, for example because the
+    /// system or the file system does not support it.
     pub fn create_unnamed(&self) -> Option<File> {
         self.create_unnamed_with(FILE_MODE)
     }
 
-    /// Creates a file without a name and with mode 0600, like
-    /// [`create_unnamed`](Self::create_unnamed).
+    /// Creates a file without a name and with mode 0600 less the umask, like
+    /// [`create_unnamed`](Self::create_unnamed). Returns `None` without `/proc`, too.
     pub(crate) fn create_unnamed_private(&self) -> Option<File> {
-        // Without /proc, some systems could not link the file later.
+        // Without /proc, Linux before 6.10 could not link the file later.
         let file = self.create_unnamed_with(PRIVATE)?;
         std::fs::symlink_metadata(descriptor_path(&file)).is_ok().then_some(file)
     }
@@ -138,12 +145,12 @@ impl Folder {
     /// # Errors
     ///
     /// Returns [`io::ErrorKind::AlreadyExists`] if the name exists, and other errors of the system,
-    /// for example if it or the file system does not support this.
+    /// for example if the system or the file system does not support this.
     pub fn link(&self, file: &File, name: impl AsRef<Path>) -> io::Result<()> {
         let name = name.as_ref();
         #[cfg(target_os = "linux")]
         match rustix::fs::linkat(file, "", &*self.0, name, AtFlags::EMPTY_PATH) {
-            // Linux before 6.10 allows this only to root.
+            // Linux before 6.10 allows this only with `CAP_DAC_READ_SEARCH`, as root has.
             Err(rustix::io::Errno::NOENT) => {}
             result => return Ok(result?),
         }
@@ -159,8 +166,9 @@ impl Folder {
         }
     }
 
-    /// Syncs the whole file system (syncfs), and reports the errors of all writes since this folder
-    /// was opened. Returns `None` if the call is missing or does not report errors.
+    /// Syncs the whole file system (syncfs). Returns an error if that fails, or if a write failed
+    /// since this folder was opened. Returns `None` if the call is missing, or is not known to
+    /// report failed writes.
     pub(crate) fn sync_file_system(&self) -> Option<io::Result<()>> {
         #[cfg(target_os = "linux")]
         if self.reports_write_errors() {
@@ -169,8 +177,9 @@ impl Folder {
         None
     }
 
-    /// Returns whether syncfs reports write errors. Linux does since 5.8. File systems that store
-    /// their content in others (overlayfs, FUSE, network) do not all pass the errors on.
+    /// Returns whether syncfs is known to report write errors, as Linux does since 5.8. File
+    /// systems that store their content in others (overlayfs, FUSE, network) do not all pass the
+    /// errors on.
     #[cfg(target_os = "linux")]
     fn reports_write_errors(&self) -> bool {
         /// `f_type` of ext2 to ext4, XFS, Btrfs, F2FS and tmpfs (statfs(2)).
@@ -184,14 +193,17 @@ impl Folder {
         (number(), number()) >= (5, 8) && kind.is_ok_and(|kind| REPORTING.contains(&kind))
     }
 
-    /// Reopens for writing a file that this process created.
+    /// Opens an existing file for writing, such as one that this process created. A link is an
+    /// error.
     pub fn reopen(&self, name: &str) -> io::Result<File> {
         Ok(rustix::fs::openat(&*self.0, name, WRITE, Mode::empty())?.into())
     }
 
-    /// Renames `temp` to `name` atomically. Replaces an existing file only if `replace`; but where
-    /// the file system cannot refuse to, a file that appears just before the rename is replaced
-    /// too.
+    /// Renames `temp` to `name`. With `replace`, this replaces an existing file atomically.
+    /// Without, an existing name is the error [`io::ErrorKind::AlreadyExists`]; but where the file
+    /// system cannot refuse to replace a file, one that appears just before the rename is replaced.
+    /// Without `replace`, the file may also have both names for a moment, and keep both if `temp`
+    /// cannot be removed.
     pub fn commit(&self, temp: &str, name: impl AsRef<Path>, replace: bool) -> io::Result<()> {
         let name = name.as_ref();
         if replace {
@@ -236,13 +248,14 @@ impl Folder {
         }
     }
 
-    /// Opens the existing folder `name` in this one. A link is an error.
+    /// Opens the existing folder `name` in this one. A file or link of that name is an error.
     pub fn subfolder(&self, name: &str) -> io::Result<Folder> {
         let inner = rustix::fs::openat(&*self.0, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
         Ok(Folder(Arc::new(inner)))
     }
 
-    /// Opens the regular file `name` for reading. A link is an error.
+    /// Opens the regular file `name` for reading. A link is an error, and anything else that can be
+    /// opened is the error [`io::ErrorKind::InvalidInput`].
     pub fn open(&self, name: &str) -> io::Result<File> {
         // Without `NONBLOCK`, opening a FIFO would wait for a writer.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
@@ -254,19 +267,20 @@ impl Folder {
         }
     }
 
-    /// Returns how many [`Folder`]s a caller may hold open at once: a quarter of the process's
+    /// Returns how many [`Folder`]s a caller should hold open at most: a quarter of the process's
     /// limit of open files, but at least 16 and at most 8192.
     pub fn max_open_folders() -> usize {
         let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         most.map_or(MOST_KEPT, |most| (most / 4).clamp(16, MOST_KEPT as u64) as usize)
     }
 
-    /// Sets modification time and mode of the regular file `name`.
+    /// Sets modification time and, if given, mode of the regular file `name`, which must be
+    /// readable.
     pub fn set_file_attributes(&self, name: &str, attributes: &FileAttributes) -> io::Result<()> {
         super::set_attributes(&self.open(name)?, attributes)
     }
 
-    /// Sets modification time and mode of this folder.
+    /// Sets modification time and, if given, mode of this folder.
     pub fn set_attributes(&self, attributes: &FileAttributes) -> io::Result<()> {
         super::set_attributes(&self.0.try_clone()?.into(), attributes)
     }
@@ -276,7 +290,7 @@ impl Folder {
         Ok(rustix::fs::symlinkat(target, &*self.0, name)?)
     }
 
-    /// Sets the modification time of a symbolic link, and its access time to the same.
+    /// Sets the modification time of the symbolic link `name`, and its access time to the same.
     pub fn set_link_modified(&self, name: &str, modified: SystemTime) -> io::Result<()> {
         let moment = match modified.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => Timespec { tv_sec: after.as_secs() as i64, tv_nsec: after.subsec_nanos().into() },
@@ -294,9 +308,9 @@ impl Folder {
         Ok(rustix::fs::utimensat(&*self.0, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
-    /// Grows the descriptor table in one step, to `count` open files or to the process's limit if
-    /// that is lower. The kernel would grow it in several steps, each of which may take 10 ms in a
-    /// process with several threads.
+    /// Grows the descriptor table in one step, for `count` open files or for the process's limit if
+    /// that is lower. Linux would grow it in several steps, each of which may take 10 ms in a
+    /// process with several threads. Ignores errors.
     pub fn reserve_descriptors(&self, count: usize) {
         let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         let number = most.map_or(count, |most| count.min(most.saturating_sub(1) as usize));

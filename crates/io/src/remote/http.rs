@@ -88,7 +88,7 @@ pub(super) fn status_error(status: StatusCode, headers: &HeaderMap) -> RequestEr
     RequestError::from_status(status.as_u16(), Duration::from_secs(after.unwrap_or(0)))
 }
 
-/// Requests ranges of a file at a URL.
+/// Requests ranges of the file at a URL.
 #[derive(Debug)]
 pub(super) struct HttpRequester {
     transport: HttpTransport,
@@ -128,8 +128,8 @@ impl RangeRequester for HttpRequester {
     }
 }
 
-/// Splits user and password off a URL. Returns the URL, and the `Authorization` header for them, if
-/// there are any.
+/// Splits user and password off a URL. Returns the URL without them, and the value of the
+/// `Authorization` header for them, if there are any.
 fn split_credentials(url: &str) -> (String, Option<String>) {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];

@@ -1,4 +1,4 @@
-//! Files on servers. Each read is a range request over HTTP or HTTPS.
+//! Files on servers, read by range requests over HTTP or HTTPS.
 
 mod http;
 mod remote_file;
@@ -21,7 +21,7 @@ pub use self::s3::S3Source;
 use crate::read_at::ReadAt;
 use crate::url::{is_s3_url, is_url};
 
-/// Timeouts, retries and request sizes of an [`HttpSource`].
+/// Timeouts, retries, request sizes and proxies of an [`HttpSource`] or an `S3Source`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -34,22 +34,25 @@ use crate::url::{is_s3_url, is_url};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// Longest time without a byte from the server, while connecting and afterwards, at most 24
-    /// hours. A request as a whole may take twice this time, plus the time that its bytes take at
-    /// 16 KiB per second. Default: 30 seconds.
+    /// Maximum time to connect, maximum time to receive the head of a response, and maximum time
+    /// without a byte from the server; more than 24 hours count as 24 hours. A request as a whole,
+    /// with its redirects, may take twice this time, plus the time that its bytes take at 16 KiB
+    /// per second. Default: 30 seconds.
     pub timeout: Duration,
     /// Maximum number of attempts per range; 0 counts as 1. An error that another attempt would not
     /// mend, such as status 404, fails the read at once. Bytes received by one attempt are kept for
     /// the next. Default: 4.
     pub max_attempts: u32,
     /// Delay before the second attempt. It doubles with each further attempt. If the server sends a
-    /// longer `Retry-After` in seconds, that is used. No delay is longer than ten seconds. Default:
-    /// 200 milliseconds.
+    /// longer `Retry-After` in seconds with a status after which the range is tried again, that is
+    /// used. No delay is longer than ten seconds. Default: 200 milliseconds.
     pub retry_delay: Duration,
-    /// Time for which every read that needs the server fails at once, after all attempts of one
-    /// read have failed for a reason that may pass. Default: 10 seconds.
+    /// Time for which no attempt begins and reads that need the server fail, after all attempts of
+    /// one read have failed for a reason that may pass. It ends early if a request that was under
+    /// way fails for another reason. Default: 10 seconds.
     pub cooldown: Duration,
-    /// Largest number of bytes of one request when neighbouring blocks are wanted. Default: 4 MiB.
+    /// Maximum length in bytes of a request that joins neighbouring blocks
+    /// ([`ReadAt::coalesce_limit`]). Default: 4 MiB.
     pub coalesce_limit: u64,
     /// Whether the proxies in the environment variables are used. Default: yes.
     pub use_proxies: bool,
@@ -115,16 +118,17 @@ impl Default for HttpOptions {
 /// A file on a server that supports range requests.
 ///
 /// The source checks that every response is the requested range of the file that was opened, by its
-/// length and its `ETag` or, without one, its `Last-Modified`. Requests after the first ask for
-/// that version only (`If-Match`, or `If-Unmodified-Since` without an `ETag`; with a weak `ETag`
-/// only the responses are compared). The first response of another version [ends](ReadAt::end) the
-/// file: no more of it is requested, and only the bytes cached by opening can still be read.
+/// length and its `ETag` or, without one, its `Last-Modified`. If the server sends neither, only
+/// another length is noticed. Requests after the first response ask for that version only
+/// (`If-Match`, or `If-Unmodified-Since` without an `ETag`; with a weak `ETag` only the responses
+/// are compared). The first response of another version [ends](ReadAt::end) the file: no new
+/// request begins, and only the bytes cached by opening can still be read.
 ///
 /// User and password in the URL (`http://user:p%40ss@host/`) are percent-decoded and sent to that
 /// host (Basic authentication, RFC 7617).
 ///
-/// Opening requests the first 4 KiB, which the source caches. Connections are kept between reads.
-/// The source holds these 4 KiB and the buffers of the connections.
+/// Opening requests the first 4 KiB, which the source caches. Connections are kept between reads if
+/// the server keeps them. The source holds these 4 KiB and the buffers of the connections.
 #[derive(Debug)]
 pub struct HttpSource(RemoteFile);
 
@@ -133,10 +137,11 @@ impl HttpSource {
     ///
     /// # Errors
     ///
-    /// Returns [`Kind::BadArgument`] for an invalid URL; [`Kind::Read`] if the server is
-    /// unreachable, untrusted, too slow, refuses, does not support ranges, disconnects, or
-    /// redirects too often or from HTTPS to HTTP; [`Kind::Corrupt`] for another response than the
-    /// requested one; and [`Kind::Truncated`] if the file is empty. Reads have the same errors, as
+    /// Returns [`Kind::BadArgument`] for an invalid URL; [`Kind::Read`] if the server or a proxy is
+    /// unreachable, or the server is untrusted, too slow, refuses, does not support ranges, does
+    /// not say how long the file is, disconnects, or redirects too often or from HTTPS to HTTP;
+    /// [`Kind::Corrupt`] for another response than the requested one, or if the file changes while
+    /// it is opened; and [`Kind::Truncated`] if the file is empty. Reads have the same errors, as
     /// [`io::Error`]s that wrap an [`Error`], and a plain [`io::ErrorKind::UnexpectedEof`] past the
     /// end.
     pub fn open(url: &str) -> Result<HttpSource> {

@@ -9,7 +9,7 @@ use super::retry::RetryClient;
 
 use crate::read_at::ReadAt;
 
-/// Number of bytes that opening a file requests and caches. They hold most headers, and whole small
+/// Number of bytes that opening a file requests and caches. They hold many headers, and whole small
 /// files.
 const FIRST_READ: usize = 4096;
 

@@ -11,7 +11,8 @@ use linerate_core::{Error, Kind};
 pub(super) struct RequestError {
     kind: Kind,
     message: &'static str,
-    /// Shortest delay before the next attempt. Only transient errors have one.
+    /// Delay before the next attempt that the server asks for, or 0. Only transient errors have
+    /// one.
     pub(super) retry_after: Option<Duration>,
     /// Whether every later request for this file must fail too.
     pub(super) is_final: bool,
@@ -32,7 +33,7 @@ impl RequestError {
         RequestError::new(Kind::Corrupt, message)
     }
 
-    /// The server has another version of the file at the same URL, no byte of which can be used.
+    /// The server has another version of the file at the same URL, no byte of which may be used.
     pub(super) const fn changed() -> RequestError {
         RequestError {
             is_final: true,
@@ -70,7 +71,7 @@ impl RequestError {
         Error::new(self.kind, offset, self.message)
     }
 
-    /// Makes the error of a response without a range. `pause` is its `Retry-After`.
+    /// Makes the error of a response without a range. `pause` is its `Retry-After`, or 0.
     pub(super) fn from_status(status: u16, pause: Duration) -> RequestError {
         match status {
             200 => RequestError::io("the server does not serve ranges of the file"),
@@ -134,8 +135,8 @@ impl RequestError {
         let code = error.raw_os_error().filter(|code| cfg!(windows) && (11_001..=11_004).contains(code));
         let text = error.to_string();
         let reason = text.strip_prefix("failed to lookup address information");
-        // Only EAI_AGAIN of getaddrinfo's errors is transient. These are the words of glibc, musl
-        // and macOS.
+        // Only EAI_AGAIN of getaddrinfo's errors is transient. These are its texts in glibc, musl
+        // and other C libraries.
         let again = ["Temporary failure in name resolution", "Try again", "Name server failure"];
         let is_transient = reason.is_some_and(|reason| again.iter().any(|words| reason.contains(words)));
         match (code, reason) {

@@ -21,14 +21,14 @@ pub(super) struct FileVersion {
 }
 
 impl FileVersion {
-    /// Returns the `ETag`, if it is a strong validator (RFC 9110, section 8.8.1).
+    /// Returns the `ETag`, if it is a strong validator (RFC 9110, section 8.8.1) and valid UTF-8.
     pub(super) fn strong_etag(&self) -> Option<&str> {
         let validator =
             self.validator.as_deref().filter(|validator| self.is_etag && !validator.starts_with(b"W/"))?;
         core::str::from_utf8(validator).ok()
     }
 
-    /// Returns the `Last-Modified`, if there is no `ETag`.
+    /// Returns the `Last-Modified`, if there is no `ETag` and it is valid UTF-8.
     pub(super) fn last_modified(&self) -> Option<&str> {
         let validator = self.validator.as_deref().filter(|_| !self.is_etag)?;
         core::str::from_utf8(validator).ok()
@@ -68,7 +68,8 @@ fn content_range(header: &[u8]) -> Option<(Range<u64>, Option<u64>)> {
     (unit.eq_ignore_ascii_case("bytes") && first < end).then_some((first..end, len))
 }
 
-/// Returns the length in bytes of the range that a request asks for, or 0 if it asks for none.
+/// Returns the length in bytes of the range that a request asks for, or 0 if it asks for none of
+/// the form `bytes=FIRST-LAST`.
 #[cfg(feature = "s3")]
 pub(super) fn wanted(headers: &HeaderMap) -> u64 {
     let header = headers.get(RANGE).and_then(|header| header.to_str().ok()?.strip_prefix("bytes="));

@@ -14,8 +14,9 @@ use super::response::FileVersion;
 
 /// Sends range requests.
 pub(super) trait RangeRequester: Debug + Send + Sync {
-    /// Sends one request for `wanted`, and checks that the response is a range. If the protocol
-    /// can, requests this `version` of the file (`If-Match`).
+    /// Sends one request for `wanted`, and checks that the response is a range, but not which.
+    /// Requests this `version` of the file (`If-Match`), if it has a validator that the protocol
+    /// can use.
     fn request(
         &self,
         wanted: Range<u64>,
@@ -38,8 +39,9 @@ const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
 pub(super) struct RetryClient {
     requester: Box<dyn RangeRequester>,
     options: HttpOptions,
-    /// Time and error of the last failed fetch. Reads fail with this error during the cooldown, or
-    /// always if it is final. An error that is neither transient nor final clears the field.
+    /// Time and error of the last fetch that failed, if the error is transient or final. Fetches
+    /// fail with this error during the cooldown, or always if it is final. [`fail`](Self::fail)
+    /// sets the field; a fetch that succeeds does not clear it.
     unavailable_since: Mutex<Option<(Instant, RequestError)>>,
 }
 
@@ -92,7 +94,7 @@ impl RetryClient {
         }
     }
 
-    /// Returns the error that ends all reads of this file, if there was one.
+    /// Returns the final error, at offset 0, with which all later fetches fail, if there was one.
     pub(super) fn end(&self) -> Option<Error> {
         let unavailable = self.unavailable_since();
         unavailable.as_ref().filter(|(_, error)| error.is_final).map(|(_, error)| error.at(0))

@@ -1,5 +1,6 @@
-//! Objects in buckets of S3-compatible stores. `object_store` configures the store from the
-//! environment and signs requests; this module's HTTP transport sends them.
+//! Objects in buckets of S3-compatible stores. `object_store` configures the store from settings,
+//! by default those in the environment, and signs requests; this module's HTTP transport sends
+//! them.
 
 use core::error::Error as _;
 use core::ops::Range;
@@ -30,15 +31,16 @@ use crate::read_at::ReadAt;
 use crate::url::is_s3_url;
 
 /// A file in a bucket of an S3-compatible store, at `s3://BUCKET/KEY`. It is read and checked like
-/// a [`crate::HttpSource`]; every request after the first requires the `ETag` of the object that
-/// was opened, if it is a strong one. Redirects are not followed.
+/// a [`crate::HttpSource`]; range requests after the first response require the `ETag` of the
+/// object that was opened, if it is a strong one. Redirects are not followed.
 ///
-/// Store and credentials come from the usual environment variables: `AWS_ENDPOINT_URL_S3` or
-/// `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`, `AWS_ACCESS_KEY_ID`,
-/// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_VIRTUAL_HOSTED_STYLE_REQUEST`,
-/// `AWS_REQUEST_PAYER`, and the variables for credentials of web identities and containers. Without
-/// credentials requests are not signed, as public buckets expect. Connections are encrypted unless
-/// the endpoint begins with `http://`.
+/// Store and credentials come from the usual environment variables, unless
+/// [`open_with`](Self::open_with) replaces them: `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`,
+/// `AWS_REGION` or `AWS_DEFAULT_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
+/// `AWS_SESSION_TOKEN`, `AWS_VIRTUAL_HOSTED_STYLE_REQUEST`, `AWS_REQUEST_PAYER`, and the variables
+/// for credentials of web identities and containers. Without credentials requests are not signed,
+/// as public buckets expect. Connections to the store are encrypted unless the endpoint begins with
+/// `http://`.
 #[derive(Debug)]
 pub struct S3Source(RemoteFile);
 
@@ -48,16 +50,18 @@ impl S3Source {
     ///
     /// # Errors
     ///
-    /// Returns [`Kind::BadArgument`] for an invalid URL, or an incomplete or wrong configuration,
-    /// and the errors of [`crate::HttpSource::open`].
+    /// Returns [`Kind::BadArgument`] for an invalid URL, or an incomplete or wrong configuration;
+    /// [`Kind::Read`] if the object is at another address, the server of the credentials gives none
+    /// out or cannot be reached, or no thread can be started; and the errors of
+    /// [`crate::HttpSource::open`].
     pub fn open(url: &str) -> Result<S3Source> {
         let text =
             |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
         S3Source::open_with(url, HttpOptions::default(), std::env::vars_os().filter_map(text))
     }
 
-    /// Opens the file at `url` with other options. `settings` replace the environment, and have the
-    /// names of its variables. Empty values are ignored.
+    /// Opens the file at `url` with other options. `settings` replace the variables in the
+    /// environment, and have their names. Other names and empty values are ignored.
     ///
     /// # Errors
     ///

@@ -10,11 +10,11 @@ use memmap2::{Mmap, MmapOptions};
 
 use crate::read_at::ReadAt;
 
-/// A memory-mapped file, which is read without copying.
+/// A memory-mapped file, whose bytes can be [viewed](ReadAt::view) without copying.
 ///
 /// The mapped bytes must not change meanwhile. If the file is truncated within them, reading the
-/// missing bytes ends the program with SIGBUS on Unix; [`FileSource`](crate::FileSource) reports an
-/// error instead. If others append to a file and truncate it again, map the bytes that stay with
+/// missing bytes may end the program with SIGBUS on Unix; [`FileSource`](crate::FileSource) reports
+/// an error instead. If others append to a file and truncate it again, map the bytes that stay with
 /// [`first`](MapSource::first).
 #[derive(Debug)]
 pub struct MapSource(Mmap);
@@ -24,7 +24,8 @@ impl MapSource {
     ///
     /// # Errors
     ///
-    /// Returns the errors of opening and mapping it.
+    /// Returns the errors of opening and mapping it. Mapping always fails on systems without memory
+    /// maps (WASI).
     pub fn open(path: impl AsRef<Path>) -> io::Result<MapSource> {
         MapSource::new(&File::open(path)?)
     }
@@ -33,11 +34,12 @@ impl MapSource {
     ///
     /// # Errors
     ///
-    /// Returns the errors of mapping it.
+    /// Returns the errors of mapping it. Mapping always fails on systems without memory maps
+    /// (WASI).
     pub fn new(file: &File) -> io::Result<MapSource> {
         // SAFETY: the pages are mapped for reading, and we never write to the file. The type's
         // documentation demands that no one else changes it. Changed bytes are at worst another
-        // file, of which no byte is trusted, and truncated pages end the program by SIGBUS.
+        // file, of which no byte is trusted, and on Unix truncated pages end the program by SIGBUS.
         Ok(MapSource(unsafe { Mmap::map(file) }?))
     }
 
@@ -47,8 +49,8 @@ impl MapSource {
     /// # Errors
     ///
     /// Returns [`io::ErrorKind::UnexpectedEof`] if the file is shorter,
-    /// [`io::ErrorKind::OutOfMemory`] if the address space is too small for `len`, and the errors
-    /// of mapping the file.
+    /// [`io::ErrorKind::OutOfMemory`] if `len` is more than [`usize::MAX`], and the errors of
+    /// mapping the file.
     pub fn first(file: &File, len: u64) -> io::Result<MapSource> {
         if file.metadata()?.len() < len {
             return Err(io::ErrorKind::UnexpectedEof.into());

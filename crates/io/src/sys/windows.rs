@@ -43,7 +43,8 @@ pub(crate) fn full_path(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Adds to an absolute path the prefix that lifts the limit of 260 characters.
+/// Adds to an absolute path of a disk or a share the prefix that lifts the limit of 260 characters.
+/// Returns other paths unchanged.
 fn verbatim(path: PathBuf) -> PathBuf {
     let prefix = match path.components().next() {
         Some(Component::Prefix(prefix)) => prefix,
@@ -104,7 +105,7 @@ pub(crate) fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
     renamed
 }
 
-/// Returns the number of bytes that this user may still write to the folder.
+/// Returns the number of bytes that this user may still write to the folder, if the system tells.
 pub(crate) fn free_space(folder: &Path) -> Option<u64> {
     let folder = wide(folder).ok()?;
     let mut free = 0;
@@ -131,7 +132,7 @@ pub(crate) fn file_index(file: &File) -> io::Result<(u64, u64)> {
     }
 }
 
-/// Returns the start time of this process, in units of 100 ns since 1601.
+/// Returns the start time of this process, in units of 100 ns since 1601, if the system tells.
 pub(crate) fn own_start() -> Option<u64> {
     // SAFETY: the pseudo-handle of this process is always valid.
     started(unsafe { GetCurrentProcess() })
@@ -169,10 +170,11 @@ fn started(process: HANDLE) -> Option<u64> {
 static ON_CONSOLE_END: OnceLock<fn() -> bool> = OnceLock::new();
 
 /// Sets a `handler` that the system calls, in a thread of its own, when the console is to end this
-/// program: at Ctrl+C and Ctrl+Break, when its window is closed, and when the user logs off. If
-/// `handler` returns true, the program goes on and has to end by itself, within some seconds after
-/// a closed window. Otherwise the system ends it at once. Only the first call in a process has an
-/// effect.
+/// program: at Ctrl+C and Ctrl+Break, when its window is closed, when the user logs off, and when
+/// the system shuts down. If `handler` returns true, the program goes on and has to end by itself;
+/// after other events than Ctrl+C and Ctrl+Break, the system ends it within some seconds. If
+/// `handler` returns false, the system ends the program at once, unless the program has set another
+/// handler. Only the first call in a process has an effect.
 pub fn on_console_end(handler: fn() -> bool) {
     if ON_CONSOLE_END.set(handler).is_ok() {
         // If the handler cannot be set, the system ends the program without it.
@@ -181,8 +183,8 @@ pub fn on_console_end(handler: fn() -> bool) {
     }
 }
 
-/// Answers an event of the console. 0 passes it to the next handler, which is the system's and ends
-/// the process.
+/// Answers an event of the console. 0 passes it to the next handler, usually the system's, which
+/// ends the process.
 extern "system" fn console_ends(event: u32) -> i32 {
     let goes_on = ON_CONSOLE_END.get().is_some_and(|handler| handler());
     if goes_on && !matches!(event, CTRL_C_EVENT | CTRL_BREAK_EVENT) {
