@@ -42,7 +42,7 @@ template <class T, u32 T::*FIRST> __device__ inline u32 owner_of(const T *descri
   return low;
 }
 
-// Returns the sum of the values of the lanes up to this one, this one included. Five shuffles.
+// Returns the sum of the values of the lanes up to and including this one. Calls the shuffle five times.
 template <class T> __device__ inline T warp_inclusive_sum(T value) {
   u32 lane = threadIdx.x % WARP;
 #pragma unroll

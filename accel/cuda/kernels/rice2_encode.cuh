@@ -77,8 +77,8 @@ extern "C" __global__ void __launch_bounds__(256)
 
 constexpr u32 PACK2_THREADS = 128;
 constexpr u32 PACK2_WARPS = PACK2_THREADS / WARP;
-// The unary codes of the samples of 128 blocks take at most 16 bits each. Up to 31 bits before them are left from the
-// blocks before, and one word is spare.
+// The unary code of a sample takes at most 16 bits: half a word for each sample of 128 blocks. One word is for up to
+// 31 bits of earlier blocks, which precede them, and one is spare.
 constexpr u32 UNARY_WORDS = PACK2_THREADS * BLOCK2 / 2 + 2;
 
 template <class T> struct Pack2Shared {

@@ -59,7 +59,7 @@ __device__ inline u64 mix16(const u8 *at, u32 secret) {
   return multiply_fold(read64(at) ^ secret_at(secret), read64(at + 8) ^ secret_at(secret + 8));
 }
 
-// Returns the hash of at most 240 bytes, an even number, at an even address.
+// Returns the hash of `bytes` bytes, an even number up to 240, at an even address.
 __device__ inline u64 xxh3_short(const u8 *data, u32 bytes) {
   if (bytes == 0) return xxh64_avalanche(secret_at(56) ^ secret_at(64));
   if (bytes < 4) { // 2

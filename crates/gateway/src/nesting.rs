@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// Reference implementation that visits one byte after the other.
+    /// Reference implementation, one byte at a time, without the limit on nesting.
     fn reference(bytes: &[u8]) -> Result<usize> {
         let (mut open, mut within, mut escaped) = (Vec::new(), false, false);
         for (i, &byte) in bytes.iter().enumerate() {

@@ -7,11 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::record::Recorder;
 use crate::transport::Transport;
 
-/// The last compressed websocket messages of a connection, including one that failed, each with its
-/// time of receipt. A message that alone exceeds the limit in bytes is dropped with all before it.
+/// The last compressed websocket messages of a connection, each with its time of receipt. Messages
+/// with errors are kept, too. A message that alone exceeds the limit in bytes is dropped with all
+/// messages before it.
 ///
-/// Each message of a stream depends on all earlier ones, so a stream can be replayed only if none
-/// was dropped; see [`is_complete`](Self::is_complete).
+/// Each message of a stream depends on all earlier ones, so a stream can be replayed only if no
+/// message was dropped; see [`is_complete`](Self::is_complete).
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
     frames: VecDeque<Frame>,

@@ -1,5 +1,5 @@
-//! Decodes frames and payloads between guard pages, so that an out-of-bounds access ends the
-//! program.
+//! Decodes frames and payloads that begin or end at a guard page, so that an access just outside
+//! them ends the program.
 use linerate_gateway::{Encoding, Envelope, Limits, Scratch, Session, Transport};
 use linerate_testkit::sys::guarded::Guarded;
 

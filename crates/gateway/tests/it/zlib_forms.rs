@@ -320,7 +320,7 @@ fn invalid_huffman_codes_are_errors() {
         let bytes = [&HEADER[..], &dynamic(symbols, distances).code(0, 1).code(1, 1).flush()].concat();
         session().message(&bytes, &mut scratch).map(|message| message.map(|m| m.payload.to_vec()))
     };
-    // One literal and the end of the block, one bit each, with no distance code, one or two.
+    // One-bit codes for one literal and the end of the block; none, one or two distance codes.
     let two = lens(&[(usize::from(b'a'), 1), (end, 1)]);
     for distances in [&[0][..], &[1], &[1, 1]] {
         assert_eq!(of(&two, distances), Ok(Some(b"a".to_vec())));
