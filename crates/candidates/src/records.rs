@@ -256,7 +256,7 @@ fn key_field(
     let first = lines.measured.first().map(|line| serde_json::from_slice::<Value>(line));
     let Some(Ok(Value::Object(first))) = first else {
         notes.push(
-            "The lines are not JSON objects, so the command trains a dictionary for your own blocks.".into(),
+            "The lines are not JSON objects, so the commands of `dict` train dictionaries for your own blocks.".into(),
         );
         return None;
     };
@@ -270,7 +270,7 @@ fn key_field(
     let most = ((options.seconds * KEY_SEARCH_PER_SECOND) as u64).clamp(SAMPLE.0, MAX_KEY_SEARCH);
     let Some(field) = found.filter(|_| set.bytes <= most) else {
         notes.push(
-            "No field is known to be a key, so the command trains a dictionary for your own blocks.".into(),
+            "No field is known to be a key, so the commands of `dict` train dictionaries for your own blocks.".into(),
         );
         return None;
     };
@@ -279,7 +279,7 @@ fn key_field(
         true => Some(field),
         false => {
             notes.push(format!(
-                "The field {field} is not unique in all lines, so the command trains a dictionary."
+                "The field {field} is not unique in all lines, so the commands of `dict` train dictionaries."
             ));
             None
         }

@@ -67,4 +67,4 @@ pub use budget::{Budget, Goal};
 pub use curve::Curve;
 pub use measurement::{Measurement, Memory, Read, Scaling, Speed};
 pub use pipe::{Direction, Pipe};
-pub use plan::{Bound, Exclusion, Plan, Row, SAME_SIZE, TIE, plan};
+pub use plan::{Bound, Exclusion, Plan, Row, SAME_SIZE, Saturation, TIE, plan};

@@ -20,6 +20,10 @@ const FAST_READ: f64 = 50e-6;
 /// Sizes count as equal if their ratio is lower than the largest ratio by at most this part.
 pub const SAME_SIZE: f64 = 0.01;
 
+/// Largest estimate of cores that is stated as a number: two or four measured threads say little
+/// about more.
+pub(crate) const MAX_STATED_CORES: usize = 128;
+
 /// All candidates with the rates that they deliver, and the one to use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -129,6 +133,22 @@ pub struct Saturation {
     /// Whether `cores` is an estimate, because that number is outside the measured numbers of
     /// threads.
     pub extrapolated: bool,
+}
+
+impl Saturation {
+    /// Whether the number is so large an estimate that it is not stated.
+    pub(crate) fn is_vague(self) -> bool {
+        self.extrapolated && self.cores > MAX_STATED_CORES
+    }
+
+    /// Returns the number of cores as text: `4`, `about 12`, or `more than 128`.
+    pub fn text(self) -> String {
+        match self {
+            vague if vague.is_vague() => format!("more than {MAX_STATED_CORES}"),
+            Saturation { cores, extrapolated: true } => format!("about {cores}"),
+            Saturation { cores, .. } => cores.to_string(),
+        }
+    }
 }
 
 /// What limits a delivered rate or random reads.

@@ -145,7 +145,11 @@ fn summary(plan: &Plan, context: &Context) -> String {
         let _ = writeln!(html, "<h2>Command</h2>\n<pre><code>{}</code></pre>", escape(&command));
     }
     if let Some(command) = plan.decode_command() {
-        let _ = writeln!(html, "<p>To decode:</p>\n<pre><code>{}</code></pre>", escape(&command));
+        let _ = writeln!(
+            html,
+            "<p>To decode, where the files are not:</p>\n<pre><code>{}</code></pre>",
+            escape(&command)
+        );
     }
     let notes = plan.notes();
     if !notes.is_empty() {
@@ -211,9 +215,8 @@ fn bound_text(plan: &Plan, row: &Row) -> String {
 fn saturation_text(row: &Row) -> String {
     match row.saturation {
         _ if row.plain => "nothing to compute".into(),
-        Some(found) if found.extrapolated => format!("about {} saturate the pipe", found.cores),
         Some(found) => {
-            format!("{} saturate{} the pipe", found.cores, if found.cores == 1 { "s" } else { "" })
+            format!("{} saturate{} the pipe", found.text(), if found.cores == 1 { "s" } else { "" })
         }
         None => "no number saturates the pipe".into(),
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::budget::Goal;
 use crate::curve::Curve;
 use crate::pipe::{DRIVE, Direction};
-use crate::plan::{Bound, Exclusion, Flow, Plan, Row, Saturation};
+use crate::plan::{Bound, Exclusion, Flow, MAX_STATED_CORES, Plan, Row, SAME_SIZE, Saturation, TIE};
 use crate::units::{cores, rate, ratio, size, time};
 
 /// Largest number of tied candidates that a note names. It counts the others.
@@ -178,12 +178,14 @@ impl Plan {
             n => format!("; {n} more"),
         };
         let smaller = self.ties.iter().all(|i| self.rows[*i].ratio < winner.ratio);
-        let why = match self.budget.goal {
-            Goal::Size => "speed",
-            Goal::Speed | Goal::Balance if smaller => "the smallest size",
-            Goal::Speed | Goal::Balance => "size, then fewer cores",
+        let (tie, why) = match self.budget.goal {
+            Goal::Size => (SAME_SIZE, "speed".to_owned()),
+            Goal::Speed | Goal::Balance if smaller => (TIE, "the smallest size".into()),
+            Goal::Speed | Goal::Balance => {
+                (TIE, format!("size, then (within {:.0} %) fewer cores", SAME_SIZE * 100.0))
+            }
         };
-        Some(format!("A tie within what was measured, decided by {why}, with: {named}{more}."))
+        Some(format!("Tied within {:.0} % of the best, decided by {why}: {named}{more}.", tie * 100.0))
     }
 
     fn memory_bound(&self) -> Option<String> {
@@ -262,14 +264,10 @@ fn smaller(value: f64) -> String {
     }
 }
 
-/// Largest estimate of cores that is stated as a number: two or four measured threads say little
-/// about more.
-const MAX_STATED_CORES: usize = 128;
-
 /// Returns in words how many cores would saturate the pipe.
 fn lacking(saturation: Option<Saturation>) -> String {
     match saturation {
-        Some(saturation) if saturation.extrapolated && saturation.cores > MAX_STATED_CORES => {
+        Some(saturation) if saturation.is_vague() => {
             format!("it would take more than {} to saturate it", cores(MAX_STATED_CORES))
         }
         Some(saturation) => {

@@ -115,8 +115,7 @@ fn spread(speed: Speed) -> String {
 
 fn saturation(row: &Row) -> String {
     match row.saturation {
-        Some(found) if found.extrapolated => format!("about {}", found.cores),
-        Some(found) => found.cores.to_string(),
+        Some(found) => found.text(),
         None if row.plain => "0".into(),
         None if row.speed.is_some() => "not reachable".into(),
         None => String::new(),

@@ -1,6 +1,8 @@
 //! Which candidate wins, which are excluded, and the sentences about it.
 
-use linerate_plan::{Bound, Budget, Direction, Exclusion, Goal, Measurement, Pipe, Plan, Read, Speed, plan};
+use linerate_plan::{
+    Bound, Budget, Direction, Exclusion, Goal, Measurement, Pipe, Plan, Read, Saturation, Speed, plan,
+};
 
 use crate::common::{budget, candidate, pipe, speed};
 
@@ -424,4 +426,12 @@ fn candidate_with_a_speed_of_zero_or_nan_has_none() {
         let found = plan(&[broken], &pipe(500e6), &budget(2));
         assert_eq!(found.rows[1].excluded, Some(Exclusion::NoSpeed(Direction::Read)));
     }
+}
+
+#[test]
+fn large_estimates_of_cores_are_not_stated() {
+    let text = |cores, extrapolated| Saturation { cores, extrapolated }.text();
+    assert_eq!(text(129, false), "129");
+    assert_eq!(text(128, true), "about 128");
+    assert_eq!(text(129, true), "more than 128");
 }

@@ -51,8 +51,8 @@ pub(super) fn recognise(paths: &[PathBuf]) -> Result<(Shape, Vec<String>), CliEr
             (shape, Vec::new())
         }
         (None, [_]) => {
-            let note =
-                "The content has no known structure and is measured as bytes; --shape names its shape.";
+            let note = "The content has no known structure and is measured as bytes. --shape names another: text, \
+                        records, waveforms or messages.";
             (Shape::Bytes, vec![note.into()])
         }
         _ => folder::recognise(paths),

@@ -1,7 +1,7 @@
 //! Formats the plan for the terminal: a sentence, the commands, the table of candidates, notes.
 
 use linerate_plan::units::{rate, ratio, size};
-use linerate_plan::{Goal, Plan, Row};
+use linerate_plan::{Direction, Goal, Plan, Row, Saturation};
 
 use crate::ui::columns::aligned;
 
@@ -13,20 +13,23 @@ const DELIVERS: Column = ("delivers", |row| rate(row.delivered.median));
 const PRODUCT: Column = ("product", |row| rate(row.product()));
 const PER_CORE: Column =
     ("per core", |row| row.curve.as_ref().map_or_else(|| "-".into(), |curve| rate(curve.on(1).median)));
-const CORES: Column = ("cores", |row| match row.saturation {
-    Some(needed) if needed.extrapolated => format!("about {}", needed.cores),
-    Some(needed) => needed.cores.to_string(),
-    None => "-".into(),
+const CORES: Column = ("cores", |row| row.saturation.map_or_else(|| "-".into(), Saturation::text));
+/// Speed of encoding on all cores that were measured.
+const ENCODES: Column = ("encodes", |row| {
+    let measured = row.measurement.encode_scaling.last().map(|point| point.speed);
+    measured.or(row.measurement.encode).map_or_else(|| "-".into(), |speed| rate(speed.median))
 });
 const MEMORY: Column = ("memory", |row| size(row.memory));
 
 /// Returns the columns. Names of settings have up to 60 characters, so only those that matter for
-/// this plan are listed: the product of `delivers` and `ratio` if the goal compares it, and memory
-/// if that is limited or `all` is set.
+/// this plan are listed: the product of `delivers` and `ratio` if the goal compares it, the speed of
+/// encoding if the plan is for reading, and memory if that is limited or `all` is set.
 fn columns(plan: &Plan, all: bool) -> Vec<Column> {
     let product = (plan.budget.goal == Goal::Balance).then_some(PRODUCT);
     let memory = (all || plan.budget.memory_per_stream.is_some()).then_some(MEMORY);
-    [RATIO, DELIVERS].into_iter().chain(product).chain([PER_CORE, CORES]).chain(memory).collect()
+    let encodes = (plan.pipe.direction == Direction::Read).then_some(ENCODES);
+    let first = [RATIO, DELIVERS].into_iter().chain(product).chain([PER_CORE, CORES]);
+    first.chain(encodes).chain(memory).collect()
 }
 
 /// Returns the lines to print: the sentence, the commands that encode and decode, the table and the
@@ -35,8 +38,9 @@ pub(super) fn lines(plan: &Plan, notes: &[String], all: bool) -> Vec<String> {
     let mut lines = vec![plan.sentence()];
     if let Some(command) = plan.command() {
         lines.extend([String::new(), format!("  {command}")]);
-        // Not below the first command: whoever copies both lines would decode at once.
-        let decoding = |command| [String::new(), format!("To decode: {command}")];
+        // Not below the first command: whoever copies both lines would decode at once, and be told that
+        // all files exist.
+        let decoding = |command| [String::new(), format!("To decode, where the files are not: {command}")];
         lines.extend(plan.decode_command().into_iter().flat_map(decoding));
     }
     lines.push(String::new());

@@ -46,7 +46,9 @@ fn folder_gives_a_sentence_a_command_and_a_table() {
     assert!(lines.next().is_some_and(|sentence| sentence.contains("10 MB/s")), "{found}");
     assert!(found.contains("\n  linerate nx pack "), "{found}");
     assert!(
-        found.contains("mods -o mods.nx\n\nTo decode: linerate nx extract mods.nx -o mods\n\n"),
+        found.contains(
+            "mods -o mods.nx\n\nTo decode, where the files are not: linerate nx extract mods.nx -o mods\n\n"
+        ),
         "{found}"
     );
     assert!(found.contains("\n> "), "{found}");
