@@ -1,6 +1,7 @@
 //! The HTTP request at the beginning of each connection.
 
 use std::io::Read;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use crate::socket::{DeadlineStream, deadline_in, is_timeout};
@@ -100,6 +101,11 @@ impl Request {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| &**value)
     }
 
+    /// Length of the body in bytes; 0 if `Content-Length` is malformed or missing.
+    pub(crate) fn content_length(&self) -> usize {
+        self.header("content-length").and_then(parse_digits).unwrap_or(0)
+    }
+
     /// A parameter of the query string.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(n, _)| n == name).map(|(_, value)| &**value)
@@ -129,6 +135,11 @@ impl Request {
     }
 }
 
+/// Parses a number that has digits only. `parse` alone would accept a sign.
+pub(crate) fn parse_digits<T: FromStr>(text: &str) -> Option<T> {
+    text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,6 +157,15 @@ mod tests {
         assert_eq!(request.parameter("compress"), Some("zlib-stream"));
         assert_eq!((request.parameter("token"), request.header("x")), (None, None));
         assert_eq!(request.rest, b"more");
+    }
+
+    #[test]
+    fn content_length_has_digits_only() {
+        for (text, length) in [("5", 5), ("005", 5), ("+5", 0), ("-5", 0), ("5, 5", 0), ("", 0)] {
+            let request = format!("POST / HTTP/1.1\r\nContent-Length: {text}\r\n\r\n");
+            let request = Request::parse(request.as_bytes()).unwrap().unwrap();
+            assert_eq!(request.content_length(), length, "{text}");
+        }
     }
 
     #[test]

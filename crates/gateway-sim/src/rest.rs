@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use serde_json::{Value, json};
 
-use crate::request::{HttpError, Request};
+use crate::request::{HttpError, Request, parse_digits};
 use crate::socket::{DeadlineStream, deadline_in, is_timeout};
 use crate::state::ServerState;
 
@@ -44,7 +44,7 @@ fn application(state: &ServerState) -> Value {
 fn resource(path: &str) -> Option<&str> {
     let path = path.strip_prefix("/api/")?;
     match path.split_once('/') {
-        Some((version, rest)) if version.strip_prefix('v').is_some_and(|v| v.parse::<u8>().is_ok()) => {
+        Some((version, rest)) if version.strip_prefix('v').and_then(parse_digits::<u8>).is_some() => {
             Some(rest)
         }
         _ => Some(path),
@@ -57,8 +57,7 @@ fn error(status: u16, message: &str) -> (u16, Value) {
 
 /// Answers a request and closes the connection.
 pub(crate) fn serve(stream: &mut DeadlineStream, request: &Request, state: &ServerState) {
-    let length = request.header("content-length").and_then(|n| n.parse::<usize>().ok()).unwrap_or(0);
-    let left = length.min(MAX_BODY).saturating_sub(request.rest.len());
+    let left = request.content_length().min(MAX_BODY).saturating_sub(request.rest.len());
     stream.set_deadline(deadline_in(state.script.limits.timeout));
     discard(stream, left);
     let (status, body) = answer(request, state);
@@ -125,6 +124,7 @@ mod tests {
         assert_eq!(resource("/api/v10/gateway/bot"), Some("gateway/bot"));
         assert_eq!(resource("/api/v9/users/@me"), Some("users/@me"));
         assert_eq!(resource("/api/gateway"), Some("gateway"));
+        assert_eq!(resource("/api/v+9/users/@me"), Some("v+9/users/@me"));
         assert_eq!(resource("/gateway"), None);
     }
 }

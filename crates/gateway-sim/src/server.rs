@@ -11,7 +11,7 @@ use linerate_gateway::{Encoding, Transport};
 
 use crate::connection::Connection;
 use crate::report::Report;
-use crate::request::{HttpError, Request};
+use crate::request::{HttpError, Request, parse_digits};
 use crate::script::Script;
 use crate::socket::{DeadlineStream, Socket, deadline_in};
 use crate::state::ServerState;
@@ -187,7 +187,7 @@ fn websocket(mut stream: DeadlineStream, request: Request, state: &Arc<ServerSta
     };
     state.count(|report| report.connections += 1);
     let number = state.connections.fetch_add(1, Ordering::Relaxed);
-    let version = request.parameter("v").map(|version| version.parse().unwrap_or(0));
+    let version = request.parameter("v").map(|version| parse_digits(version).unwrap_or(0));
     let socket = Socket::new(stream, request.rest);
     Connection::new(Arc::clone(state), number, socket, format).run(version);
 }

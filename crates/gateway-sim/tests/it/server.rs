@@ -404,12 +404,14 @@ fn protocol_violations_close_with_their_code() {
         expect(4010, &[json!({ "op": 2, "d": { "token": "t", "shard": shard } })]);
     }
     expect(1009, &[json!({ "op": 2, "d": { "token": "x".repeat(1000) } })]);
-    assert_eq!(hello("?v=5").closed(), 4012);
+    for query in ["?v=5", "?v=+9"] {
+        assert_eq!(hello(query).closed(), 4012, "{query}");
+    }
     let mut silent = hello("");
     silent.socket.send(Message::text("{")).unwrap();
     assert_eq!(silent.closed(), 4002);
     let report = server.stop();
-    assert_eq!(report.closed_by_server.values().sum::<u64>(), count + 2);
+    assert_eq!(report.closed_by_server.values().sum::<u64>(), count + 3);
 }
 
 #[test]
