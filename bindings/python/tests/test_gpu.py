@@ -218,6 +218,30 @@ def test_damaged_chunk_is_an_os_error_that_names_it(device, file):
         gpu.read(dataset)
 
 
+class OnDevice:
+    """Four samples at a made-up device address."""
+
+    __cuda_array_interface__ = {
+        "shape": (4,),
+        "typestr": "<i2",
+        "data": (4096, False),
+        "strides": None,
+        "stream": None,
+        "version": 3,
+    }
+
+
+@pytest.mark.parametrize("host", [np.zeros(4, "int16"), np.zeros(8, "uint8"), bytes(8), [0] * 4], ids=lambda v: type(v).__name__)
+@pytest.mark.parametrize(
+    ("decode", "name"), [(lambda chunk, out: gpu.decode_into(chunk, out, 8), "chunk"), (gpu.decode2_into, "encoded")]
+)
+def test_host_memory_is_refused_where_device_memory_is_needed(decode, name, host):
+    with pytest.raises(TypeError, match="out is .* device memory"):
+        decode(OnDevice(), host)
+    with pytest.raises(TypeError, match=f"{name} is .* device memory"):
+        decode(host, OnDevice())
+
+
 def test_cuda_array_interface_describes_the_memory(double):
     array = waves((3, 200))
     resident = gpu.decode(rice.encode(array))

@@ -386,11 +386,13 @@ def decode_into(
     ------
     pylinerate.Error
         If the chunk is damaged, or has more samples than ``out``.
+    TypeError
+        If ``chunk`` or ``out`` is not in device memory, or ``out`` has another type.
     ValueError
         If the chunk has fewer samples than ``out``, or an array is not C-contiguous.
     """
-    target = _Source(out, _stream(stream), None)
-    source = _Source(chunk, target.stream, target.device)
+    target = _Source(out, _stream(stream), None, "out")
+    source = _Source(chunk, target.stream, target.device, "chunk")
     sample_dtype(target.dtype, (2,))
     last_axis = target.shape[-1] if target.ndim >= 2 and target.shape[-1] > 0 else -1
     segments = [_pylinerate.rice_segment_for(target.shape), last_axis, -1] if segment is None else [segment]
@@ -417,8 +419,8 @@ def decode2_into(encoded: Any, out: Any, *, stream: Any = None) -> None:
     ``encoded`` is an array of bytes, and ``out`` a C-contiguous array, both with
     ``__cuda_array_interface__`` or DLPack. The errors are those of :func:`decode_into`.
     """
-    target = _Source(out, _stream(stream), None)
-    source = _Source(encoded, target.stream, target.device)
+    target = _Source(out, _stream(stream), None, "out")
+    source = _Source(encoded, target.stream, target.device, "encoded")
     dtype = sample_dtype(target.dtype, (2, 4))
     # The size of scratch memory depends on the samples per segment, which are in the header.
     header = target.device_object.download(source.place[0], min(28, source.place[1]), target.stream)
@@ -469,6 +471,10 @@ def encode2(
     ------
     NotImplementedError
         If this build has no kernels that encode version 2.
+    TypeError
+        If the array is not of 16- or 32-bit integers in the machine's byte order.
+    ValueError
+        If ``segment`` is out of range, or an array in device memory is not C-contiguous.
     """
     source = _Source(array, _stream(stream), device)
     row = _row(source)
@@ -536,9 +542,12 @@ def _stream(stream: Any) -> int:
 
 class _Source:
     """An array of the caller. :attr:`place` has its address and size in device memory, or its bytes
-    in host memory. This object keeps the array alive."""
+    in host memory. This object keeps the array alive.
 
-    def __init__(self, array: Any, stream: int, device: int | None) -> None:
+    If the array must be in device memory, ``name`` is the name of the argument. For any other
+    object this raises ``TypeError`` then."""
+
+    def __init__(self, array: Any, stream: int, device: int | None, name: str | None = None) -> None:
         self.stream = stream
         interface = getattr(array, "__cuda_array_interface__", None)
         if interface is not None:
@@ -561,6 +570,12 @@ class _Source:
                 borrowed.device,
             )
             self._keep = borrowed
+        elif name is not None:
+            raise TypeError(
+                f"{name} is {type(array).__name__}, but must be an array in device memory, with "
+                "__cuda_array_interface__ or DLPack: gpu.decode and gpu.decode2 take encoded bytes in host "
+                "memory, gpu.empty allocates an output"
+            )
         else:
             host = np.ascontiguousarray(array)
             self.shape, self.dtype = np.shape(array), host.dtype
