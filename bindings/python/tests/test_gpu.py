@@ -218,6 +218,16 @@ def test_damaged_chunk_is_an_os_error_that_names_it(device, file):
         gpu.read(dataset)
 
 
+def test_damaged_chunk_after_one_that_the_host_decodes_is_named(device, file):
+    array = waves((12, 100))
+    dataset = file.create_dataset("x", data=array, chunks=(4, 100), compression=DeltaRice2())
+    dataset.id.write_direct_chunk((0, 0), array[:4].tobytes(), filter_mask=1)
+    _, stored = dataset.id.read_direct_chunk((8, 0))
+    dataset.id.write_direct_chunk((8, 0), stored[:-8] + b"\x55" + stored[-7:])
+    with pytest.raises(OSError, match=r"/x, chunk at \(8, 0\)"):
+        gpu.read(dataset)
+
+
 class OnDevice:
     """Four samples at a made-up device address."""
 

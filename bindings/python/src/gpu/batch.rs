@@ -22,8 +22,17 @@ use super::device::{GpuDevice, raise};
 pub(crate) struct GpuBatch {
     /// Memory with the outcomes. `None` after [`GpuBatch::wait`], and if nothing was queued.
     workspace: Option<PooledWorkspace>,
-    /// Number of samples that each job must decode to, if that is known.
-    expected: Option<usize>,
+    /// Set if the jobs are chunks of an HDF5 dataset.
+    dataset: Option<DatasetJobs>,
+}
+
+/// The jobs of a batch of chunks of an HDF5 dataset.
+struct DatasetJobs {
+    /// Number of samples that each job must decode to.
+    samples: usize,
+    /// For each job, the index of its chunk in the call that queued the batch. The host may have
+    /// decoded other chunks of that call.
+    indices: Vec<usize>,
 }
 
 #[pymethods]
@@ -32,22 +41,23 @@ impl GpuBatch {
     /// second call returns an empty list.
     ///
     /// If chunks are damaged, raises the error of the first one. Its attribute `index` is the
-    /// number of the queued job, from 0.
+    /// index of the chunk in the call that queued the batch.
     fn wait(&mut self, py: Python<'_>) -> PyResult<Vec<usize>> {
         let Some(mut workspace) = self.workspace.take() else {
             return Ok(Vec::new());
         };
         let outcomes = py.detach(|| workspace.outcomes()).map_err(raise)?;
-        let expected = self.expected;
-        let checked = |outcome: linerate_cuda::Outcome| match (outcome, expected) {
-            (Ok(n), Some(expected)) if n != expected => {
+        let dataset = self.dataset.as_ref();
+        let checked = |outcome: linerate_cuda::Outcome| match (outcome, dataset) {
+            (Ok(n), Some(jobs)) if n != jobs.samples => {
                 let text = "a chunk has another number of samples than the dataset's chunks";
                 Err(linerate_core::Error::new(linerate_core::Kind::Corrupt, 0, text))
             }
             (outcome, _) => outcome,
         };
+        let index = |job: usize| dataset.map_or(job, |jobs| jobs.indices[job]);
         let sizes = outcomes.into_iter().map(checked).enumerate();
-        sizes.map(|(i, outcome)| outcome.map_err(|e| at_index(py, raise_chunk(py, e), i))).collect()
+        sizes.map(|(i, outcome)| outcome.map_err(|e| at_index(py, raise_chunk(py, e), index(i)))).collect()
     }
 }
 
@@ -188,8 +198,7 @@ pub(crate) fn gpu_encode2(
 /// [`Format`] of the chunk differs from that of the first chunk that the device decodes.
 ///
 /// An error that the host finds in a chunk has the index of the chunk as the attribute `index`. If
-/// the device finds the error, [`GpuBatch::wait`] raises it, and `index` counts only the chunks
-/// that the device decodes.
+/// the device finds the error, [`GpuBatch::wait`] raises it.
 #[pyfunction]
 pub(crate) fn gpu_decode_stored(
     device: &GpuDevice,
@@ -213,6 +222,7 @@ pub(crate) fn gpu_decode_stored(
     // differs from the first one is decoded on the host.
     let mut rice = None;
     let mut jobs = Vec::new();
+    let mut indices = Vec::new();
     let mut undone = Vec::new();
     for (i, (chunk, &(_, _, at))) in opened.iter().zip(&chunks).enumerate() {
         match chunk.rice().map_err(|e| at_index(py, raise_chunk(py, e), i))? {
@@ -220,25 +230,25 @@ pub(crate) fn gpu_decode_stored(
                 rice = Some(format);
                 let capacity = chunk_bytes / format.sample_bytes();
                 jobs.push(DecodeJob { chunk: Input::Host(bytes), samples: at, capacity });
+                indices.push(i);
             }
             _ => undone.push((i, chunk, at)),
         }
     }
     for (i, chunk, at) in undone {
         let mut words = Vec::new();
-        let out = aligned_buffer(&mut words, chunk_bytes).map_err(|e| raise_chunk(py, e))?;
-        py.detach(|| chunk.decode(0..chunk_bytes, out, Options::new()))
-            .map_err(|e| at_index(py, raise_chunk(py, e), i))?;
+        let named = |e| at_index(py, raise_chunk(py, e), i);
+        let out = aligned_buffer(&mut words, chunk_bytes).map_err(named)?;
+        py.detach(|| chunk.decode(0..chunk_bytes, out, Options::new())).map_err(named)?;
         py.detach(|| upload(&stream_of(device.codec.context(), stream), at, out)).map_err(raise)?;
     }
-    if jobs.is_empty() {
-        return Ok(GpuBatch { workspace: None, expected: None });
-    }
-    let expected = rice.map(|format| chunk_bytes / format.sample_bytes());
-    device.queue(py, stream, expected, |stream, workspace| match rice {
-        None => Ok(()),
-        Some(Format::V1(params)) => decode(&device.codec, &params, &jobs, stream, workspace),
-        Some(Format::V2(element)) => decode_streams(&device.codec, element, 1, &jobs, stream, workspace),
+    let Some(format) = rice else {
+        return Ok(GpuBatch { workspace: None, dataset: None });
+    };
+    let dataset = DatasetJobs { samples: chunk_bytes / format.sample_bytes(), indices };
+    device.queue(py, stream, Some(dataset), |stream, workspace| match format {
+        Format::V1(params) => decode(&device.codec, &params, &jobs, stream, workspace),
+        Format::V2(element) => decode_streams(&device.codec, element, 1, &jobs, stream, workspace),
     })
 }
 
@@ -274,7 +284,7 @@ impl GpuDevice {
         &self,
         py: Python<'_>,
         stream: usize,
-        expected: Option<usize>,
+        dataset: Option<DatasetJobs>,
         work: impl Send
         + FnOnce(&linerate_cuda::Stream, &mut linerate_cuda::Workspace) -> linerate_cuda::Result<()>,
     ) -> PyResult<GpuBatch> {
@@ -283,7 +293,7 @@ impl GpuDevice {
             work(&stream_of(self.codec.context(), stream), &mut workspace)?;
             Ok(workspace)
         });
-        Ok(GpuBatch { workspace: Some(queued.map_err(raise)?), expected })
+        Ok(GpuBatch { workspace: Some(queued.map_err(raise)?), dataset })
     }
 }
 
