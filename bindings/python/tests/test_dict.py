@@ -169,6 +169,11 @@ def test_ids_may_be_any_sequence_of_integers_or_one_integer(store, ids):
         assert decoder.decode_batch(numbers, iter(blocks)).ok.all()
     for number in (ids[0], np.uint64(ids[0])):
         assert decoder.decode_batch(number, [blocks[0]] * 3).ok.all()
+    for number in (-1, np.int64(-1), [-1], np.array([-1]), np.array([-1], np.int8)):
+        with pytest.raises(ValueError, match="ids are -1 to -1, but must be 0 to"):
+            decoder.decode_batch(number, [blocks[0]])
+    with pytest.raises(ValueError, match="sizes are 9223372036854775808 to"):
+        decoder.decode_batch(ids[0], [blocks[0]], np.array([2**63], np.uint64))
 
 
 def test_batches_decode_between_slices_without_copies(store, jobs):

@@ -82,12 +82,17 @@ def full_shape(shape: int | tuple[int, ...] | None, samples: int) -> tuple[int, 
 def integers(values: ArrayLike, dtype: type[Integer], name: str) -> NDArray[Integer]:
     """Returns ``values`` as a C-contiguous array of ``dtype`` in one dimension. Raises
     ``TypeError`` for other values than integers (floats are not rounded), and ``ValueError`` for
-    several axes. ``name`` is the name of the argument in these errors."""
+    several axes and for values out of the range of ``dtype``. ``name`` is the name of the argument
+    in these errors."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{name} are {array.dtype}, but must be integers")
     if array.ndim > 1:
         raise ValueError(f"{name} have {array.ndim} axes, but must have one")
+    if array.size and not np.can_cast(array.dtype, dtype):
+        least, most, limits = int(array.min()), int(array.max()), np.iinfo(dtype)
+        if least < limits.min or most > limits.max:
+            raise ValueError(f"{name} are {least} to {most}, but must be {limits.min} to {limits.max}")
     return np.ascontiguousarray(array, dtype)
 
 

@@ -201,6 +201,13 @@ class Decoder(NotPicklable, _pylinerate.DictDecoder):
         Batch
             ``batch[i]`` returns the content of block i, a ``memoryview``, or raises its error.
 
+        Raises
+        ------
+        TypeError
+            If the IDs or sizes are not integers.
+        ValueError
+            If an ID or size is negative or too large, or ``order`` or ``errors`` is none of these.
+
         >>> store = Store()
         >>> ids = [store.insert(b"a dictionary"), store.insert(b"another dictionary")]
         >>> blocks = [Encoder(store).encode(id, b"a row") for id in ids]
@@ -217,8 +224,10 @@ class Decoder(NotPicklable, _pylinerate.DictDecoder):
         if errors not in ("return", "raise"):
             raise ValueError(f'errors is {errors!r}, but must be "return" or "raise"')
         jobs = _blocks(blocks)
-        one = isinstance(ids, (int, np.integer))
-        numbers = np.full(len(jobs), ids, np.uint64) if one else integers(_array(ids), np.uint64, "ids")
+        if isinstance(ids, (int, np.integer)):
+            numbers = integers([ids], np.uint64, "ids").repeat(len(jobs))
+        else:
+            numbers = integers(_array(ids), np.uint64, "ids")
         outputs = _outputs(jobs, sizes, out, max_size)
         lengths, failed = self._decode_batch(
             numbers, jobs, outputs.data, outputs.starts, outputs.lengths, order
