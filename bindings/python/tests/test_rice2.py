@@ -151,13 +151,16 @@ def test_results_are_written_to_out():
         decode2(stream, out=np.empty(6000, "int16"))
 
 
-def test_invalid_types_and_segments_are_rejected():
+def test_invalid_types_segments_and_channels_are_rejected():
     for dtype in ("int64", "int8", "float32", ">i2", ">u4", "bool"):
         with pytest.raises(TypeError, match="samples are"):
             encode2(np.zeros(10, dtype))
     for segment in (0, -1, 65537):
         with pytest.raises(ValueError):
             encode2(waves((5, 5)), segment=segment)
+    for channels in (0, -1, 1025):
+        with pytest.raises(ValueError, match="channels is"):
+            encode2(waves((5, 5)), channels=channels)
 
 
 def test_truncations_and_flipped_bits_are_errors():

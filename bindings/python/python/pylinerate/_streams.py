@@ -106,6 +106,9 @@ def encode2(
     ------
     TypeError
         If the array is not of these integers in the machine's byte order.
+    ValueError
+        If ``segment``, ``channels`` or ``threads`` is out of range, or ``out`` is read-only or not
+        C-contiguous.
     Error
         If ``out`` is too small, the array is too large for one stream (16 GiB encoded), or its rows do
         not have ``channels`` samples.

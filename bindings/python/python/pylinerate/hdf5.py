@@ -131,6 +131,11 @@ class DeltaRice2(h5py.filters.FilterRefBase):
     channels : int or None
         Number of channels: the length of the chunks' last axis, or 1 for no channels. Default:
         found out for each chunk, or 1 if ``segment`` is given.
+
+    Raises
+    ------
+    ValueError
+        If ``segment`` or ``channels`` is out of range.
     """
 
     filter_id = DELTARICE2_ID

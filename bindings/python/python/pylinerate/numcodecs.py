@@ -165,6 +165,11 @@ class DeltaRice2(Codec):
     threads : int, optional
         Maximum number of threads per call. Default: the environment variable ``LINERATE_THREADS``,
         else 1. Not part of the configuration.
+
+    Raises
+    ------
+    ValueError
+        If ``segment``, ``channels`` or ``threads`` is out of range.
     """
 
     codec_id = "linerate.deltarice2"

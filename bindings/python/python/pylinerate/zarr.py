@@ -322,6 +322,11 @@ class DeltaRice2(_Codec):
     threads : int, optional
         Maximum number of threads per chunk. Default: the environment variable ``LINERATE_THREADS``,
         else 1. Not part of the metadata.
+
+    Raises
+    ------
+    ValueError
+        If ``segment``, ``channels`` or ``threads`` is out of range.
     """
 
     name = "linerate.deltarice2"
