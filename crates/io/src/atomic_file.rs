@@ -20,7 +20,7 @@ use crate::folder::{Folder, write_all_at};
 use crate::leftovers::{sweep_once, temporary_name};
 use crate::ownership::Ownership;
 
-/// Action if the target exists and is no special file.
+/// Action if the target exists and is neither a folder nor a special file (device, FIFO, ...).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// Keep the target, and fail. Where the file system cannot refuse to replace a file, one that

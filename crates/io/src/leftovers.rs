@@ -229,8 +229,9 @@ pub fn remove_leftovers(folder: impl AsRef<Path>, deep: bool, dry: bool) -> Left
 }
 
 /// Removes stale temporary files of a folder before a file is written to it, once per process and
-/// path (again after the set of swept folders was full). Ignores errors, reads a limited number of
-/// entries, and leaves folders, which may take long to remove; [`remove_leftovers`] is complete.
+/// path (again if the full set of paths was cleared). Ignores errors, reads a limited number of
+/// entries, and keeps temporary folders, which may take long to remove; [`remove_leftovers`] has no
+/// such limits.
 pub(crate) fn sweep_once(folder: &Path) {
     static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
     {

@@ -121,7 +121,7 @@ fn try_lock_open(file: File, path: &Path) -> io::Result<Try> {
         Err(TryLockError::WouldBlock) => return Ok(Try::Held),
         Err(TryLockError::Error(e)) => return Err(e),
     }
-    // The previous holder may have replaced the file by another one, which is not locked.
+    // The previous holder may have replaced the file at `path`. This lock is on the old one then.
     Ok(if is_at(&file, path)? { Try::Locked(file) } else { Try::Replaced })
 }
 
@@ -182,7 +182,7 @@ pub struct Holder {
     pub command: Option<String>,
 }
 
-/// Longest command line shown, in characters.
+/// Maximum length of [`Holder::command`], in characters.
 #[cfg(target_os = "linux")]
 const MAX_COMMAND_LEN: usize = 80;
 

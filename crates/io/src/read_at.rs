@@ -110,7 +110,7 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-/// Maximum number of bytes that one hint to the system covers.
+/// Maximum number of bytes per call of `posix_fadvise`.
 #[cfg(target_os = "linux")]
 const HINT: u64 = 128 << 10;
 

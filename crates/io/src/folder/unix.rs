@@ -214,7 +214,7 @@ impl Folder {
             use rustix::io::Errno;
             let flags = rustix::fs::RenameFlags::NOREPLACE;
             match rustix::fs::renameat_with(&*self.0, temp, &*self.0, name, flags) {
-                // Not every file system supports this call.
+                // The kernel or the file system lacks `NOREPLACE`: try a hard link, below.
                 Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
                 result => return Ok(result?),
             }

@@ -13,7 +13,7 @@ use crate::read_at::ReadAt;
 /// files.
 const FIRST_READ: usize = 4096;
 
-/// A file on a server, its version, and its first bytes.
+/// Source for a file on a server. Holds the file's version and its first bytes.
 #[derive(Debug)]
 pub(super) struct RemoteFile {
     client: RetryClient,
