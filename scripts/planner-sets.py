@@ -3,7 +3,7 @@
 
     access.log   lines of a web server, 300 MB
     rows.json    orders as JSON lines, with a key, 250 MB
-    shop.sqlite  customers, orders and reviews in tables with indexes, 250 MB
+    shop.sqlite  customers, orders and reviews in tables with indexes, 190 MB
     int16.npy    an array of (28800, 4096): pulses of several amplitudes on noise
     int32.npy    an array of (72, 720000): a seismogram of 24 bits
     float.npy    an array of (400, 180, 720): a smooth field in float32

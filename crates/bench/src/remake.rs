@@ -64,6 +64,11 @@ const PLANNER: &str = "planner/html planner/source planner/elf planner/png plann
 const OTHERS: &str =
     "bench-waveforms, bench-gateway-java, bench-gateway-node, bench-rocksdb, bench-servers, bench-gpu";
 
+/// Returns the names of corpora among words of a command line.
+fn names(words: &str) -> impl Iterator<Item = &str> {
+    words.split(' ').filter(|word| !word.starts_with("--"))
+}
+
 /// Whether `remake` runs a subcommand of this name.
 pub fn is_shape(name: &str) -> bool {
     RUNS.iter().any(|run| run.args[0] == name)
@@ -133,8 +138,8 @@ fn wanted(args: &RemakeArgs, left_out: &mut Vec<String>) -> Result<Vec<(&'static
             all.push((run, words));
         } else {
             for corpus in run.corpora {
-                let name = corpus.split(' ').next_back().unwrap_or_default();
-                if corpora().is_some_and(|root| root.join(name).exists()) {
+                let is_there = |name: &str| corpora().is_some_and(|root| root.join(name).exists());
+                if names(corpus).all(is_there) {
                     let more = corpus.split(' ').map(str::to_owned);
                     all.push((run, words.iter().cloned().chain(more).collect()));
                 } else {
@@ -166,8 +171,8 @@ mod tests {
             calls.any(|line| line.split(' ').enumerate().any(|word| is_set(first, word)))
         };
         for corpus in RUNS.iter().flat_map(|run| run.corpora) {
-            let path = corpus.split(' ').next_back().unwrap();
-            assert!(known(path.split('/').next().unwrap()), "{corpus}");
+            assert!(names(corpus).count() > 0);
+            assert!(names(corpus).all(|path| known(path.split('/').next().unwrap())), "{corpus}");
         }
         assert!(!known("mods"));
     }

@@ -29,7 +29,7 @@ pub(super) fn cores(plan: &Plan) -> String {
     for i in rows {
         let row = &plan.rows[i];
         let (width, text) = match row.saturation {
-            Some(found) => (found.cores as f64 / end * 100.0, needed_text(found.cores, found.extrapolated)),
+            Some(found) => (found.cores as f64 / end * 100.0, found.text()),
             None => (100.0, "not reachable".to_owned()),
         };
         let enough = needed(i).is_some_and(|cores| cores <= plan.budget.cores);
@@ -46,11 +46,6 @@ pub(super) fn cores(plan: &Plan) -> String {
     }
     html.push_str("</table>\n");
     html
-}
-
-fn needed_text(cores: usize, extrapolated: bool) -> String {
-    let about = if extrapolated { "about " } else { "" };
-    format!("{about}{cores}")
 }
 
 /// Returns a table with a bar for each of the `shown` candidates: its memory. Empty if all memory

@@ -55,8 +55,8 @@ pub(crate) struct RecordArgs {
     #[arg(short = 'f', long, help = output_args::FORCE)]
     force: bool,
 
-    /// Stop after this many complete messages, or at an error that ends the stream; K and M mean
-    /// thousands and millions
+    /// Stop after this many complete messages, or at an error that ends the stream of a gateway; K
+    /// and M mean thousands and millions
     #[arg(long, value_name = "N", value_parser = size::count(1..=u64::MAX))]
     messages: Option<u64>,
 
@@ -164,7 +164,7 @@ fn record_pipe(
 }
 
 /// Copies the entries of `wire` to the recording, until it has as many messages as `--messages`
-/// says. With that option, an error that ends a connection's stream ends the copy. `time_of` maps the time of each websocket message, which is 0 if unknown.
+/// says. `time_of` maps the time of each websocket message, which is 0 if unknown.
 fn copy<W: Write>(
     args: &RecordArgs,
     wire: Wire,
@@ -181,11 +181,6 @@ fn copy<W: Write>(
         }
         if args.messages.is_some_and(|most| writer.messages >= most) {
             break;
-        }
-        if args.messages.is_some()
-            && let Some(fault) = writer.take_end()
-        {
-            return Err(fault);
         }
     }
     Ok(())

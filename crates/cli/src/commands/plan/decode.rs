@@ -11,7 +11,7 @@ use crate::commands::rice::names::{CHUNK, STREAMS, encoded};
 
 /// Returns the command that decodes the output of `command`, which encodes `data`. It restores the
 /// files, or prints the records of a block file in the order of their keys, or writes the payloads
-/// of messages. `None` if `command` only trains or checks, and for two outputs: HDF5 files are read
+/// of messages. `None` if `command` only trains or checks, for an archive of several folders, and for two outputs: HDF5 files are read
 /// as they are, and several chunks of Delta-Rice 1 have parameters of their own.
 pub(super) fn decoding(command: &[String], data: &[PathBuf]) -> Option<Vec<String>> {
     let words: Vec<&str> = command.iter().map(String::as_str).collect();
@@ -19,10 +19,11 @@ pub(super) fn decoding(command: &[String], data: &[PathBuf]) -> Option<Vec<Strin
         Some(words.iter().map(|word| (*word).to_owned()).chain(rest).collect())
     };
     match words.as_slice() {
-        ["linerate", "nx", "pack", .., archive] => decoded(
-            &["linerate", "nx", "extract", archive, "-o"],
-            vec![operand(data.first().map_or(Path::new("."), |first| root(first)))],
-        ),
+        ["linerate", "nx", "pack", .., archive] => {
+            let first = root(data.first()?);
+            let is_one = data.iter().all(|path| root(path) == first);
+            is_one.then(|| decoded(&["linerate", "nx", "extract", archive, "-o"], vec![operand(first)]))?
+        }
         ["linerate", "gzip", ..] => {
             decoded(&["linerate", "gzip", "-d", "-k"], of_files(data, |path| suffixed(path, "gz")))
         }
@@ -130,10 +131,12 @@ mod tests {
     }
 
     #[test]
-    fn archive_of_files_is_extracted_to_the_folder_of_the_first() {
+    fn archive_of_files_is_extracted_to_the_folder_of_all() {
         let found =
             of("linerate nx pack logs/a.log logs/b.log -o logs/a.log.nx", &["logs/a.log", "logs/b.log"]);
         assert_eq!(found.as_deref(), Some("linerate nx extract logs/a.log.nx -o logs"));
+        let found = of("linerate nx pack x/a.log y/b.log -o x/a.log.nx", &["x/a.log", "y/b.log"]);
+        assert_eq!(found, None, "its names are relative to two folders");
         let found = of("linerate nx pack a.log -o a.log.nx", &["a.log"]);
         assert_eq!(found.as_deref(), Some("linerate nx extract a.log.nx -o ."));
     }

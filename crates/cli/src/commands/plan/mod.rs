@@ -51,7 +51,7 @@ Shapes:
   sst        RocksDB's SST files
 
 A sample of the data is measured on this machine for about --seconds. Nothing is kept except the report.
-The cost of writing is measured with a file of at most 32 MiB that has no name. The drive of small
+The cost of writing is measured with files that have no names, one of at most 32 MiB. The drive of small
 files, and writing to the drive, are measured with one of at most 64 MiB.";
 
 /// The pipe that the plan is made for if the drive cannot be measured.

@@ -56,12 +56,11 @@ fn damaged_file_is_recorded_with_a_warning() {
     assert!(run.status == Some(WARNED) && run.stderr.contains("message 100: "), "{}", run.stderr);
     let run = folder.gateway(&["replay", "--json", "made"]);
     assert_eq!((run.status, &run.object()["message"]), (Some(DAMAGED), &100.into()));
-    // The messages that are asked for do not come: after the error nothing is decoded.
-    let args = ["record", "bad", "--messages", "200", "-o", "counted"];
-    let run = folder.gateway(&args);
-    assert_eq!((run.status, run.stderr.lines().count()), (Some(DAMAGED), 1), "{}", run.stderr);
-    assert!(run.stderr.contains("message 100: ") && !folder.has("counted"), "{}", run.stderr);
-    folder.gateway(&["record", "bad", "--messages", "100", "-o", "counted"]).ok();
+    // Fewer messages come than are asked for, since nothing is decoded after the error. Another
+    // connection could follow in the file, so the rest is recorded.
+    let run = folder.gateway(&["record", "bad", "--messages", "200", "-o", "counted"]);
+    assert!(run.status == Some(WARNED) && run.stderr.contains("message 100: "), "{}", run.stderr);
+    folder.gateway(&["record", "bad", "--messages", "100", "-o", "few"]).ok();
     // A file that is cut off makes no recording.
     let whole = fs::read(sample_path("sample.zst")).unwrap();
     folder.write("cut", &whole[..whole.len() - 3]);
