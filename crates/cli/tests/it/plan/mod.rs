@@ -52,7 +52,7 @@ fn folder_gives_a_sentence_a_command_and_a_table() {
         "{found}"
     );
     assert!(found.contains("\n> "), "{found}");
-    let titles = ["ratio", "delivers", "product", "per core", "cores"].join("  ");
+    let titles = ["ratio", "delivers", "product", "per core", "cores", "encodes"].join("  ");
     let squeezed = |text: &str| {
         text.split("  ").filter(|part| !part.is_empty()).map(str::trim).collect::<Vec<_>>().join("  ")
     };
