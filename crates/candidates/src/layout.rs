@@ -161,6 +161,6 @@ mod tests {
             let options = Options { seconds, threads: 1, seed: 1 };
             layouts(&set, &[1 << 20].into(), &options, &|_| {}).expect("readable").len()
         };
-        assert_eq!([0.1, 1.0].map(number), [0, 2]);
+        assert_eq!([0.05, 1.0].map(number), [0, 2]);
     }
 }

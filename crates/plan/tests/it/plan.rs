@@ -104,7 +104,7 @@ fn tie_is_decided_by_size_then_cores_then_order() {
     let found = plan(&[fast.clone(), candidate("small", 3.0, 980e6)], &pipe(9e9), &no_plain);
     assert_eq!((winner(&found), &*found.ties), ("small", &[1][..]));
     assert!(
-        found.notes().iter().any(|n| n.contains("decided by the smallest size, with: fast")),
+        found.notes().iter().any(|n| n.contains("decided by the smallest size: fast")),
         "{:?}",
         found.notes()
     );
@@ -251,7 +251,7 @@ fn sizes_within_a_hundredth_are_told_apart_by_speed_if_size_is_the_goal() {
     let found = plan(&rows, &pipe(1e9), &Budget { goal: Goal::Size, ..budget(1) });
     assert_eq!((winner(&found), &*found.ties), ("fast", &[1][..]));
     let notes = found.notes().join(" ");
-    assert!(notes.contains("decided by speed, with: slow"), "{notes}");
+    assert!(notes.contains("decided by speed: slow"), "{notes}");
 }
 
 #[test]
