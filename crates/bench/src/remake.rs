@@ -56,7 +56,7 @@ static RUNS: [Run; 19] = [
     run_of("plan-accuracy", &["plan"], &[PLANNER]),
 ];
 
-/// Corpora for which nothing in a plan was tuned, as `scripts/corpora.sh` makes them.
+/// Corpora on which plans are judged, as `scripts/corpora.sh` makes them.
 const PLANNER: &str = "planner/html planner/source planner/elf planner/png planner/wav planner/dds planner/office \
      planner/access.log planner/rows.json planner/shop.sqlite planner/int16.npy planner/int32.npy planner/float.npy";
 

@@ -112,8 +112,9 @@ impl Shape {
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Intended duration of the whole measurement in seconds. On a machine as fast as this
-    /// project's, the real duration is hardly longer, and down to half of that. `seconds` determines the size of the sample, without regard to the
-    /// speed of the machine, so that a second plan has the same sample.
+    /// project's, the real duration is hardly longer, and down to half of that, unless all of the
+    /// data is the sample. `seconds` determines the size of the sample, without regard to the speed
+    /// of the machine, so that a second plan has the same sample.
     pub seconds: f64,
     /// Largest number of threads with which speeds are measured. For some shapes it also determines
     /// the size of the sample.

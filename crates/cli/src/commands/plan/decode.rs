@@ -7,12 +7,13 @@ use linerate_candidates::operand;
 use linerate_rice::Params;
 use linerate_rice::file::{Input, NpyHeader};
 
-use crate::commands::rice::names::{CHUNK, STREAMS, encoded};
+use crate::commands::rice::names::{CHUNK, STREAMS, appended, encoded};
 
 /// Returns the command that decodes the output of `command`, which encodes `data`. It restores the
 /// files, or prints the records of a block file in the order of their keys, or writes the payloads
-/// of messages. `None` if `command` only trains or checks, for an archive of several folders, and for two outputs: HDF5 files are read
-/// as they are, and several chunks of Delta-Rice 1 have parameters of their own.
+/// of messages. `None` if `command` only trains or checks, for an archive of several folders, and
+/// for two outputs: HDF5 files are read as they are, and several chunks of Delta-Rice 1 have
+/// parameters of their own.
 pub(super) fn decoding(command: &[String], data: &[PathBuf]) -> Option<Vec<String>> {
     let words: Vec<&str> = command.iter().map(String::as_str).collect();
     let decoded = |words: &[&str], rest: Vec<String>| {
@@ -25,11 +26,11 @@ pub(super) fn decoding(command: &[String], data: &[PathBuf]) -> Option<Vec<Strin
             is_one.then(|| decoded(&["linerate", "nx", "extract", archive, "-o"], vec![operand(first)]))?
         }
         ["linerate", "gzip", ..] => {
-            decoded(&["linerate", "gzip", "-d", "-k"], of_files(data, |path| suffixed(path, "gz")))
+            decoded(&["linerate", "gzip", "-d", "-k"], of_files(data, |path| appended(path, "gz")))
         }
         // A build without the encoder names the standard tool.
         ["linerate", "zstd", ..] | ["zstd", ..] => {
-            decoded(&["linerate", "zstd", "-d"], of_files(data, |path| suffixed(path, "zst")))
+            decoded(&["linerate", "zstd", "-d"], of_files(data, |path| appended(path, "zst")))
         }
         ["linerate", "rice", "encode", "--v1", flags @ .., file] => match data {
             [one] if one.is_file() => {
@@ -97,13 +98,6 @@ fn of_files(paths: &[PathBuf], encoded_name: impl Fn(&Path) -> PathBuf) -> Vec<S
     let recursive = paths.iter().any(|path| path.is_dir()).then(|| "-r".to_owned());
     let name = |path: &PathBuf| if path.is_dir() { operand(path) } else { operand(&encoded_name(path)) };
     recursive.into_iter().chain(paths.iter().map(name)).collect()
-}
-
-fn suffixed(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".");
-    name.push(suffix);
-    name.into()
 }
 
 #[cfg(test)]

@@ -56,7 +56,8 @@ pub(super) fn has_suffix(path: &Path, suffixes: &[&str]) -> bool {
     suffix.is_some_and(|s| suffixes.iter().any(|known| s.eq_ignore_ascii_case(known)))
 }
 
-fn appended(path: &Path, suffix: &str) -> PathBuf {
+/// Appends a dot and the suffix to the name.
+pub(crate) fn appended(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
     name.push(suffix);
