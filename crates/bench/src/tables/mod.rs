@@ -102,6 +102,14 @@ mod tests {
 {"shape":"s","data":"t","contender":"b","params":{"n":2},"metrics":{"speed":5,"size":0.25}}
 "#;
 
+    const TWO_BUILDS: &str = r#"{"run":{"date":"1","cpu":"c","linerate":"0.1.0 a","command":"x"}}
+{"shape":"s","data":"t","contender":"l","params":{"n":1},"metrics":{"speed":{"median":2,"low":1,"high":3},"ratio":2}}
+{"run":{"date":"1","cpu":"c","linerate":"0.1.0 a","command":"y"}}
+{"shape":"s","data":"t","contender":"l","params":{"n":2},"metrics":{"speed":{"median":2,"low":1,"high":3},"ratio":2}}
+{"run":{"date":"2","cpu":"c","linerate":"0.1.0 b","command":"x"}}
+{"shape":"s","data":"t","contender":"l","params":{"n":3},"metrics":{"speed":{"median":2,"low":1,"high":3},"ratio":2}}
+"#;
+
     fn fill(query: &str) -> Result<String, String> {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("x.jsonl"), RECORD).expect("a record");
@@ -140,6 +148,40 @@ mod tests {
             fill("<!-- value x.jsonl n=2: {speed} MB/s -->").expect("a page"),
             "text <!-- value x.jsonl n=2: {speed} MB/s -->5 MB/s<!-- end --> text"
         );
+    }
+
+    #[test]
+    fn runs_of_a_table_are_grouped_by_build_with_what_its_figures_are() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("x.jsonl"), TWO_BUILDS).expect("a record");
+        let pages = Pages::new(folder.path());
+        let table = |speed: &str| {
+            let query = format!("<!-- table\nfrom x.jsonl\nrows n\ncolumn \"\": {speed}\n-->{END}");
+            let page = pages.fill(&query, 0).expect("a page");
+            page.lines().find(|line| line.starts_with("[x.jsonl]")).expect("a source").to_owned()
+        };
+        let runs = "1, c, linerate 0.1.0 a, `x`, and another run; 2, c, linerate 0.1.0 b, `x`";
+        assert_eq!(table("{speed.best}"), format!("[x.jsonl](records/x.jsonl), best rounds, {runs}"));
+        assert_eq!(
+            table("{speed} {speed.best}"),
+            format!("[x.jsonl](records/x.jsonl), best rounds and medians, {runs}")
+        );
+        assert_eq!(table("{ratio}"), format!("[x.jsonl](records/x.jsonl), {runs}"));
+    }
+
+    #[test]
+    fn build_date_and_processor_are_those_of_the_figures_before_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("x.jsonl"), TWO_BUILDS).expect("a record");
+        let pages = Pages::new(folder.path());
+        let value = |query: &str| pages.fill(&format!("<!-- value x.jsonl {query} -->{END}"), 0);
+        let page = value("shape=s: {ratio n=1} with build {build} of {date} on {processor}").expect("a page");
+        assert!(page.contains("-->2.000 with build a of 1 on c<!-- end -->"), "{page}");
+        assert!(value("n=3: {build}").expect("a page").contains("-->b<!-- end -->"));
+        let error = value("shape=s: {ratio n=1} and {ratio n=3}, {build}").expect_err("two builds");
+        assert!(error.contains("build is a and b"), "{error}");
+        let error = value("n=1: {ratio by n=3}, {build}").expect_err("a quotient of two builds");
+        assert!(error.contains("build is b and a"), "{error}");
     }
 
     #[test]

@@ -14,7 +14,8 @@ struct Comparison {
     work: &'static str,
     ours: &'static str,
     peer: &'static str,
-    /// Query that gives how many times as fast ours is as the best peer.
+    /// Query that gives how many times as fast ours is as the best peer, then the processor, then date and
+    /// build of the run, with `|` between them.
     times: &'static str,
 }
 
@@ -24,31 +25,31 @@ const COMPARISONS: [Comparison; 6] = [
         work: "HTML compressed, 16 KiB a call",
         ours: r#"bytes.jsonl shape=bytes data="held-out html" chunk=16K format=deflate contender="linerate 1": linerate deflate 1, {speed.best} MB/s"#,
         peer: r#"bytes.jsonl shape=bytes data="held-out html" chunk=16K format=deflate contender="ISA-L 1"|"ISA-L 3"|"libdeflate 1"|"zlib-ng 2"|"zlib-rs 2"|"zlib 1": {contender}, {speed.best} MB/s"#,
-        times: r#"bytes.jsonl shape=bytes data="held-out html" chunk=16K format=deflate contender="linerate 1": {speed.best by contender="ISA-L 1"|"ISA-L 3"|"libdeflate 1"|"zlib-ng 2"|"zlib-rs 2"|"zlib 1"}"#,
+        times: r#"bytes.jsonl shape=bytes data="held-out html" chunk=16K format=deflate contender="linerate 1": {speed.best by contender="ISA-L 1"|"ISA-L 3"|"libdeflate 1"|"zlib-ng 2"|"zlib-rs 2"|"zlib 1"}|{processor}|{date}, build {build}"#,
     },
     Comparison {
         work: "HPGe waveforms decoded",
         ours: r#"waveforms.jsonl shape=waveforms through=memory data=hpge_ldqta threads=1 contender="linerate v2": linerate rice 2, {decode.best} MB/s"#,
         peer: r#"waveforms.jsonl shape=waveforms through=memory data=hpge_ldqta threads=1 contender="pco 8"|"flac 5"|"flac 8": {contender}, {decode.best} MB/s"#,
-        times: r#"waveforms.jsonl shape=waveforms through=memory data=hpge_ldqta threads=1 contender="linerate v2": {decode.best by contender="pco 8"|"flac 5"|"flac 8"}"#,
+        times: r#"waveforms.jsonl shape=waveforms through=memory data=hpge_ldqta threads=1 contender="linerate v2": {decode.best by contender="pco 8"|"flac 5"|"flac 8"}|{processor}|{date}, build {build}"#,
     },
     Comparison {
         work: "blocks with 30,000 dictionaries",
         ours: r#"cold.jsonl shape=cold data=JSON block=4K dictionary=8K count=30000 mode=cold tables=full cpu=EPYC contender=linerate calls="batch 64": linerate dict, {speed.best} MB/s"#,
         peer: r#"cold.jsonl shape=cold data=JSON block=4K dictionary=8K count=30000 mode=cold tables=full cpu=EPYC contender=libzstd calls=single|burst|copy|"copy burst"|raw|"raw copy"|"raw copy burst": libzstd, {calls}, {speed.best} MB/s"#,
-        times: r#"cold.jsonl shape=cold data=JSON block=4K dictionary=8K count=30000 mode=cold tables=full cpu=EPYC contender=linerate calls="batch 64": {speed.best by contender=libzstd calls=single|burst|copy|"copy burst"|raw|"raw copy"|"raw copy burst"}"#,
+        times: r#"cold.jsonl shape=cold data=JSON block=4K dictionary=8K count=30000 mode=cold tables=full cpu=EPYC contender=linerate calls="batch 64": {speed.best by contender=libzstd calls=single|burst|copy|"copy burst"|raw|"raw copy"|"raw copy burst"}|{processor}|{date}, build {build}"#,
     },
     Comparison {
         work: "2,500 gateway connections in turn",
         ours: r#"messages.jsonl shape=messages data=generated mode=many transport=zstd-stream contender=linerate: linerate gateway, {speed} MB/s"#,
         peer: r#"messages.jsonl shape=messages data=generated mode=many transport=zstd-stream contender=libzstd|"libzstd 8K": {contender}, {speed} MB/s"#,
-        times: r#"messages.jsonl shape=messages data=generated mode=many transport=zstd-stream contender=linerate: {speed by contender=libzstd|"libzstd 8K"}"#,
+        times: r#"messages.jsonl shape=messages data=generated mode=many transport=zstd-stream contender=linerate: {speed by contender=libzstd|"libzstd 8K"}|{processor}|{date}, build {build}"#,
     },
     Comparison {
         work: "zstd frames of 4 KiB decoded",
         ours: r#"frames.jsonl shape=frames data=web block=4K dictionary="" contender=linerate: linerate zstd, {speed.best} MB/s"#,
         peer: r#"frames.jsonl shape=frames data=web block=4K dictionary="" contender=libzstd|ruzstd: {contender}, {speed.best} MB/s"#,
-        times: r#"frames.jsonl shape=frames data=web block=4K dictionary="" contender=linerate: {speed.best by contender=libzstd|ruzstd}"#,
+        times: r#"frames.jsonl shape=frames data=web block=4K dictionary="" contender=linerate: {speed.best by contender=libzstd|ruzstd}|{processor}|{date}, build {build}"#,
     },
     // The quotient of this comparison is the median of the quotients within each round, which the
     // record has for each peer.
@@ -56,18 +57,18 @@ const COMPARISONS: [Comparison; 6] = [
         work: "2,215 files extracted, 2 threads",
         ours: r#"archives.jsonl shape=archives data=textures cpu=EPYC measure=extract level=12 contender=linerate base="unsquashfs 1M": linerate nx, {elapsed ms} ms"#,
         peer: r#"archives.jsonl shape=archives data=textures cpu=EPYC measure=extract level=12 contender="unsquashfs 1M"|"tar --zstd": {contender}, {elapsed ms} ms"#,
-        times: r#"archives.jsonl shape=archives data=textures cpu=EPYC measure=extract level=12 contender=linerate base="unsquashfs 1M": {speed_by_base}"#,
+        times: r#"archives.jsonl shape=archives data=textures cpu=EPYC measure=extract level=12 contender=linerate base="unsquashfs 1M": {speed_by_base}|{processor}|{date}, build {build}"#,
     },
 ];
 
 /// Width of the picture, in pixels.
-const WIDTH: f64 = 800.0;
+const WIDTH: f64 = 840.0;
 /// Height of a row, which has two bars, in pixels.
 const ROW: f64 = 58.0;
 /// Height of the part above the first row, in pixels.
 const TOP: f64 = 34.0;
 /// Horizontal start of the bars, in pixels.
-const LEFT: f64 = 260.0;
+const LEFT: f64 = 310.0;
 /// Length of the peer's bar, in pixels. Our bar is longer by the factor by which we are faster.
 const SCALE: f64 = 100.0;
 
@@ -111,16 +112,25 @@ text {{ fill: #f0f6fc; }} .note {{ fill: #9198a1; }} .ours {{ fill: #4493f8; }} 
             let text = check_alternatives(&library, query).and_then(|()| value(&library, query));
             text.map_err(|error| format!("{work}: {error}"))
         };
-        let times: f64 = text(times)?.parse().map_err(|error| format!("{work}: {error}"))?;
+        let times = text(times)?;
+        let mut parts = times.split('|');
+        let mut part = || parts.next().unwrap_or_default();
+        let times: f64 = part().parse().map_err(|error| format!("{work}: {error}"))?;
         let _ = write!(
             svg,
             r#"<text x="0" y="{label}">{work}</text>
+<text class="note" x="0" y="{processor_text}">{processor}</text>
+<text class="note" x="0" y="{build_text}">{build}</text>
 <rect class="ours" x="{LEFT}" y="{top}" width="{long:.1}" height="18" rx="2"/>
 <text x="{after:.1}" y="{ours_text}"><tspan font-weight="600">{times:.2}</tspan> {ours}</text>
 <rect class="peer" x="{LEFT}" y="{peer_top}" width="{SCALE}" height="18" rx="2"/>
 <text class="note" x="{peer_after}" y="{peer_text}">{peer}</text>
 "#,
-            label = top + 24.0,
+            label = top + 14.0,
+            processor_text = top + 29.0,
+            processor = part(),
+            build_text = top + 43.0,
+            build = part(),
             long = SCALE * times,
             after = LEFT + SCALE * times + 6.0,
             ours_text = top + 14.0,

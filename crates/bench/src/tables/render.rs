@@ -1,12 +1,13 @@
 //! Selects the measurements of queries and renders them as Markdown.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::rc::Rc;
 
 use super::library::{Entry, Library};
 use super::query::{Filter, Part, Piece, Query, Rows, Statistic};
-use crate::records::{Better, metric};
+use crate::records::{Better, Figure, Run, metric};
 
 /// Units, each with its quantity and its size in the base unit of that quantity, which is 1, ns,
 /// byte, or byte per second.
@@ -27,10 +28,14 @@ const UNITS: &[(&str, &str, f64)] = &[
     ("GiB/s", "speed", 1_073_741_824.0),
 ];
 
-/// The entries of the files of one query, and those of them that its cells used.
+/// Keys that say of which run the figures before them in a cell are.
+const OF_RUN: [&str; 3] = ["build", "date", "processor"];
+
+/// The entries of the files of one query, and those of them that its cells used, each with the
+/// statistic that the cell printed of it.
 struct Selection {
     entries: Vec<Rc<Entry>>,
-    used: RefCell<Vec<Rc<Entry>>>,
+    used: RefCell<Vec<(Rc<Entry>, &'static str)>>,
 }
 
 /// Returns the table of a query, with a line about the source for each file that it used. `records`
@@ -132,14 +137,22 @@ impl Selection {
     /// is empty.
     fn cell(&self, filter: &Filter, parts: &[Part], label: Option<&str>) -> Result<Option<String>, String> {
         let mut text = String::new();
+        let before = self.used.borrow().len();
         for part in parts {
             let value = match part {
                 Part::Text(fixed) => Some(fixed.clone()),
                 Part::Optional(parts) => Some(self.cell(filter, parts, label)?.unwrap_or_default()),
                 Part::Value(piece) if piece.name == "row" => label.map(str::to_owned),
+                Part::Value(piece) if OF_RUN.contains(&&*piece.name) && self.used.borrow().len() > before => {
+                    let used = self.used.borrow();
+                    Some(common(used[before..].iter().map(|(entry, _)| entry), &piece.name)?)
+                }
                 Part::Value(piece) => self.piece(filter, piece, parts)?,
             };
-            let Some(value) = value else { return Ok(None) };
+            let Some(value) = value else {
+                self.used.borrow_mut().truncate(before);
+                return Ok(None);
+            };
             text += &value;
         }
         Ok(Some(text).filter(|text| !text.is_empty()))
@@ -149,7 +162,9 @@ impl Selection {
         let filter = filter.with(&piece.filter);
         let (name, best) = chooser(piece, cell);
         let found = self.select(&filter, name, best)?;
-        let Some(first) = found.first() else { return Ok(None) };
+        if found.is_empty() {
+            return Ok(None);
+        }
         let is_number = metric(&piece.name).is_some()
             || piece.unit.is_some()
             || piece.decimals.is_some()
@@ -161,23 +176,22 @@ impl Selection {
                 let found = self.select(&filter.with(base), name, best)?;
                 let Some(base) = self::number(&found, piece)? else { return Ok(None) };
                 number /= base;
-                self.used.borrow_mut().extend(found.first().cloned());
+                self.used
+                    .borrow_mut()
+                    .extend(found.first().map(|entry| (entry.clone(), printed(entry, piece))));
             }
             if piece.nonzero && number == 0.0 {
                 return Ok(None);
             }
             format(number, piece)?
         } else {
-            let text = first.field(&piece.name).into_owned();
-            if let Some(other) = found.iter().find(|entry| entry.field(&piece.name) != text) {
-                return Err(format!("{} is {text} and {}", piece.name, other.field(&piece.name)));
-            }
+            let text = common(&found, &piece.name)?;
             if text.is_empty() {
                 return Ok(None);
             }
             text
         };
-        self.used.borrow_mut().extend(found.iter().cloned());
+        self.used.borrow_mut().extend(found.iter().map(|entry| (entry.clone(), printed(entry, piece))));
         Ok(Some(text))
     }
 
@@ -209,40 +223,82 @@ impl Selection {
         Ok(found.into_iter().max_by(|a, b| rank(a).total_cmp(&rank(b))).into_iter().collect())
     }
 
-    /// A line for each file that cells used: a link to it below `records`, the first run of it that
-    /// they used, and the number of other runs.
+    /// A line for each file that cells used: a link to it below `records`, which of the rounds its
+    /// figures are, and each date, CPU and build with its first command and the number of others.
     fn sources(&self, records: &str) -> String {
-        let mut files: Vec<(String, Vec<String>)> = Vec::new();
-        for entry in self.used.borrow().iter() {
-            let run = &entry.run;
-            let texts = match run.source.as_str() {
-                "" => {
-                    let linerate = if run.linerate.is_empty() {
-                        String::new()
-                    } else {
-                        format!("linerate {}", run.linerate)
-                    };
-                    vec![run.date.clone(), run.cpu.clone(), linerate, format!("`{}`", run.command)]
-                }
-                title if run.url.is_empty() => vec![title.to_owned(), run.cpu.clone(), run.date.clone()],
-                title => vec![format!("[{title}]({})", run.url), run.cpu.clone(), run.date.clone()],
-            };
-            let text = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
-            match files.iter_mut().find(|(file, _)| *file == entry.file) {
-                Some((_, runs)) if !runs.contains(&text) => runs.push(text),
+        let mut files: Vec<Source> = Vec::new();
+        for (entry, statistic) in self.used.borrow().iter() {
+            let (place, command) = described(&entry.run);
+            let at = files.iter().position(|source| source.file == entry.file).unwrap_or_else(|| {
+                files.push(Source { file: entry.file.clone(), ..Source::default() });
+                files.len() - 1
+            });
+            files[at].statistics.extend(Some(*statistic).filter(|statistic| !statistic.is_empty()));
+            match files[at].runs.iter_mut().find(|(known, _)| *known == place) {
+                Some((_, commands)) if !commands.contains(&command) => commands.push(command),
                 Some(_) => {}
-                None => files.push((entry.file.clone(), vec![text])),
+                None => files[at].runs.push((place, vec![command])),
             }
         }
-        let lines = files.iter().map(|(file, runs)| {
-            let more = match runs.len() - 1 {
-                0 => String::new(),
-                1 => ", and another run".to_owned(),
-                more => format!(", and {more} more runs"),
-            };
-            format!("[{file}]({records}{file}), {}{more}\n", runs[0])
+        let lines = files.iter().map(|Source { file, statistics, runs }| {
+            let statistics: Vec<_> = statistics.iter().copied().collect();
+            let mut line = format!("[{file}]({records}{file})");
+            if !statistics.is_empty() {
+                let _ = write!(line, ", {}", statistics.join(" and "));
+            }
+            for (i, (place, commands)) in runs.iter().enumerate() {
+                let _ = write!(line, "{} {place}{}", if i == 0 { "," } else { ";" }, commands[0]);
+                match commands.len() - 1 {
+                    0 => {}
+                    1 => line += ", and another run",
+                    more => line += &format!(", and {more} more runs"),
+                }
+            }
+            line + "\n"
         });
         lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// A file that a table used.
+#[derive(Default)]
+struct Source {
+    file: String,
+    statistics: BTreeSet<&'static str>,
+    /// Date, CPU and build, each with the commands of its runs.
+    runs: Vec<(String, Vec<String>)>,
+}
+
+/// The date, CPU and build of a run, or the document that published it; and its command after a
+/// comma.
+fn described(run: &Run) -> (String, String) {
+    let linerate = if run.linerate.is_empty() { String::new() } else { format!("linerate {}", run.linerate) };
+    let (texts, command) = match run.source.as_str() {
+        "" => ([run.date.clone(), run.cpu.clone(), linerate], format!(", `{}`", run.command)),
+        title if run.url.is_empty() => ([title.to_owned(), run.cpu.clone(), run.date.clone()], String::new()),
+        title => ([format!("[{title}]({})", run.url), run.cpu.clone(), run.date.clone()], String::new()),
+    };
+    (texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", "), command)
+}
+
+/// The text of a key that all entries share. Empty if there is no entry.
+fn common<'e>(entries: impl IntoIterator<Item = &'e Rc<Entry>>, key: &str) -> Result<String, String> {
+    let mut texts = entries.into_iter().map(|entry| entry.field(key));
+    let Some(first) = texts.next() else { return Ok(String::new()) };
+    match texts.find(|text| *text != first) {
+        Some(other) => Err(format!("{key} is {first} and {other}")),
+        None => Ok(first.into_owned()),
+    }
+}
+
+/// Which of the rounds a value prints of an entry's figure. Empty if the figure is exact.
+fn printed(entry: &Entry, piece: &Piece) -> &'static str {
+    match (entry.figure(&piece.name), piece.statistic) {
+        (None | Some(Figure { low: None, high: None, .. }), _) => "",
+        (_, Statistic::Best) => "best rounds",
+        (_, Statistic::Low) => "lowest rounds",
+        (_, Statistic::High) => "highest rounds",
+        _ => "medians",
     }
 }
 
