@@ -35,6 +35,7 @@
 //! | `read_at` | [`ReadAt`], [`FileSource`], [`CountingSource`] |
 //! | `cursor` | [`Cursor`]: a source as a reader with a position |
 //! | `sys/map` | [`MapSource`]: memory maps |
+//! | `sys/huge_pages` | [`prefer_huge_pages`] for large buffers |
 //! | `sys/windows` | paths, renames, processes, file indexes, free space and consoles on Windows |
 //! | `remote/` | files on servers: `http`, `s3` (requests), `response`, `request_error`, `retry`, `remote_file` |
 //! | `url` | recognizes URLs |
@@ -76,7 +77,7 @@ pub use remote::S3Source;
 #[cfg(feature = "remote")]
 pub use remote::{HttpOptions, HttpSource};
 pub use sparse::write_sparse_at;
-pub use sys::MapSource;
 #[cfg(windows)]
 pub use sys::windows::on_console_end;
+pub use sys::{MapSource, prefer_huge_pages};
 pub use url::{is_s3_url, is_url};

@@ -4,15 +4,10 @@ use linerate_core::{Error, Kind, Result};
 
 /// Resizes `buffer` to `len` bytes of unspecified content. `at` is the offset of an error.
 pub(crate) fn grow(buffer: &mut Vec<u8>, len: usize, at: u64) -> Result<()> {
-    grow_with(buffer, len, 0, at)
-}
-
-/// Does the same as [`grow`], but a new allocation has at least `capacity` bytes.
-pub(crate) fn grow_with(buffer: &mut Vec<u8>, len: usize, capacity: u64, at: u64) -> Result<()> {
     if buffer.capacity() < len {
         // Frees the old buffer first, so that both are never held at once.
         *buffer = Vec::new();
-        *buffer = zeroed(capacity, len, at)?;
+        *buffer = zeroed(0, len, at)?;
     }
     buffer.resize(len, 0);
     Ok(())
@@ -37,9 +32,9 @@ pub(crate) fn copied(bytes: &[u8], at: u64) -> Result<Vec<u8>> {
 /// does not fit a `usize`. The system gives zeroed memory, which costs nothing until it is touched.
 pub(crate) fn zeroed(capacity: u64, len: usize, at: u64) -> Result<Vec<u8>> {
     let capacity = usize::try_from(capacity).map_or(len, |capacity| capacity.max(len));
-    // `vec!` aborts when memory runs out, so the allocation is tried before.
-    Vec::<u8>::new().try_reserve_exact(capacity).map_err(|_| no_memory(at))?;
-    Ok(vec![0; capacity])
+    let mut buffer = bytemuck::allocation::try_zeroed_vec(capacity).map_err(|()| no_memory(at))?;
+    linerate_io::prefer_huge_pages(&mut buffer);
+    Ok(buffer)
 }
 
 /// Creates the error of a failed allocation, with offset `at`.

@@ -7,7 +7,7 @@ use linerate_io::{ReadAt, read_error};
 use linerate_zstd::Format;
 
 use crate::block::decode::{Decoder, Ending};
-use crate::block::memory::{grow, grow_with, no_memory, zeroed};
+use crate::block::memory::{grow, no_memory, zeroed};
 use crate::format::toc::Codec;
 use crate::read::archive::Archive;
 
@@ -208,7 +208,9 @@ pub(crate) fn block_end<S: ReadAt>(archive: &Archive<S>, block: usize) -> u64 {
 /// The last bytes that were read from the archive.
 #[derive(Default)]
 struct ReadBuffer {
+    /// The bytes, of which the first `len` were read, from the offset `start` on.
     bytes: Vec<u8>,
+    len: usize,
     start: u64,
 }
 
@@ -229,17 +231,20 @@ impl ReadBuffer {
         if let Some(view) = source.view(wanted.start, len) {
             return Ok(view);
         }
-        let held = self.start..self.start + self.bytes.len() as u64;
+        let held = self.start..self.start + self.len as u64;
         if held.start > wanted.start || held.end < wanted.end {
             let len = usize::try_from(end.max(wanted.end) - wanted.start)
                 .map_err(|_| Error::new(Kind::Limit, error_at, "more bytes than can be addressed"))?;
-            grow_with(&mut self.bytes, len, capacity, error_at)?;
-            self.start = wanted.start;
-            if let Err(error) = source.read_at(wanted.start, &mut self.bytes) {
-                // A failed read leaves the buffer unspecified.
-                self.bytes.clear();
-                return Err(read_error(error_at, &error));
+            // A failed read leaves the buffer unspecified.
+            self.len = 0;
+            if self.bytes.len() < len {
+                // The old buffer is freed first, so that both are never held at once.
+                self.bytes = Vec::new();
+                self.bytes = zeroed(capacity, len, error_at)?;
             }
+            let read = source.read_at(wanted.start, &mut self.bytes[..len]);
+            read.map_err(|error| read_error(error_at, &error))?;
+            (self.start, self.len) = (wanted.start, len);
         }
         let from = (wanted.start - self.start) as usize;
         Ok(&self.bytes[from..from + len])
