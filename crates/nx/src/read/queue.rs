@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard};
 use linerate_core::lock;
 
 use crate::format::header::PAGE;
+use crate::format::toc::Codec;
 use crate::read::archive::{Archive, File};
 use crate::read::block_reader::block_end;
 
@@ -50,7 +51,10 @@ const MIN_WINDOW: u64 = 16 << 20;
 /// block.
 const ANNOUNCED_AT_ONCE: u64 = 4 << 20;
 
-/// The queue of blocks: the blocks of chunked files in order, and the *solid* blocks largest first.
+/// How many times faster a stored block is read than a compressed one of the same content.
+const STORED: u64 = 8;
+
+/// The queue of blocks: the blocks of chunked files in order, and the *solid* blocks slowest first.
 ///
 /// Both kinds advance in proportion to their content. If one kind compresses much better than the
 /// other, and all of it came first, either the threads would first wait for the drive and the drive
@@ -193,9 +197,14 @@ impl Queue {
         solid.dedup();
         // `order` is still sorted.
         solid.retain(|block| order.binary_search(block).is_err());
-        // Sorted by powers of two, so that blocks of about the same length are read in the order of
-        // the archive.
-        solid.sort_by_key(|&block| Reverse(archive.layout().content(block as usize).checked_ilog2()));
+        // The slowest blocks come first, so that no thread begins one when the others are about to
+        // end. Sorted by powers of two, so that blocks that take about as long are read in the order
+        // of the archive.
+        let cost = |block: usize| match archive.toc().blocks[block].codec {
+            Codec::Copy => archive.layout().content(block) / STORED,
+            Codec::Zstd | Codec::Lz4 => archive.layout().content(block),
+        };
+        solid.sort_by_key(|&block| Reverse(cost(block as usize).checked_ilog2()));
         order.extend(solid);
         let mut coalesced = Vec::new();
         if archive.source().coalesce_limit() > 0 {
@@ -511,6 +520,23 @@ mod tests {
         assert_eq!(take(&queue, &mut a), Some((3, vec![0])));
         assert_eq!(take(&queue, &mut a), None);
         assert_eq!(take(&queue, &mut b), None);
+    }
+
+    #[cfg(feature = "pack")]
+    #[test]
+    fn stored_blocks_come_after_compressed_ones_of_their_length() {
+        use crate::pack::{Builder, FileOptions, PackOptions};
+        let mut builder = Builder::new(PackOptions::default()).unwrap();
+        let noise = |seed| linerate_testkit::data::Noise::new(seed).bytes(100_000);
+        for (name, content) in [("a", noise(1)), ("b", vec![7; 100_000]), ("c", noise(2))] {
+            builder.add_bytes_with(name, content, FileOptions::new().alone(true)).unwrap();
+        }
+        let archive = Archive::open(builder.to_bytes().unwrap().0).unwrap();
+        let codecs = |queue: Queue| -> Vec<Codec> {
+            queue.order.iter().map(|&block| archive.toc().blocks[block as usize].codec).collect()
+        };
+        let queue = Queue::new(&archive, archive.files().enumerate());
+        assert_eq!(codecs(queue), [Codec::Zstd, Codec::Copy, Codec::Copy]);
     }
 
     #[test]
