@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use twox_hash::XxHash3_64;
 use unicode_normalization::UnicodeNormalization;
 
 /// Names that Windows reserves for devices, with or without an extension.
@@ -41,6 +42,10 @@ pub fn check_path(path: &str) -> Result<(), &'static str> {
     }
     if path.starts_with('/') {
         return Err("an absolute path");
+    }
+    // Nearly all paths are ASCII and have none of the characters below.
+    if path.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'\\' && byte != b':') {
+        return path.split('/').try_for_each(check_name);
     }
     if path.contains('\\') {
         return Err("a path with a back-slash");
@@ -111,6 +116,9 @@ fn check_name(name: &str) -> Result<(), &'static str> {
 }
 
 fn is_device(name: &str) -> bool {
+    if !name.starts_with(['a', 'A', 'c', 'C', 'l', 'L', 'n', 'N', 'p', 'P']) {
+        return false;
+    }
     // Windows also ignores spaces before the extension.
     let stem = name.split('.').next().unwrap_or(name).trim_end_matches(' ').to_lowercase();
     let is_numbered = |device: &str| {
@@ -148,22 +156,15 @@ fn upper(letter: char) -> char {
 /// Groups paths that are the same on some file systems: equal paths, and paths that differ only in
 /// case or Unicode normalization. Each group lists the indices of its paths in ascending order.
 pub fn collisions<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<Vec<usize>> {
-    let mut groups: HashMap<String, Vec<usize>> = HashMap::new();
-    for (i, path) in paths.into_iter().enumerate() {
-        groups.entry(folded(path)).or_default().push(i);
-    }
-    let mut groups: Vec<Vec<usize>> = groups.into_values().filter(|group| group.len() > 1).collect();
-    groups.sort_unstable();
-    groups
+    equal(&paths.into_iter().map(folded).collect::<Vec<_>>())
 }
 
 /// Groups paths that some file systems cannot hold together. Returns the [`collisions`], and pairs
 /// of a file and another file below its path, compared without case and Unicode normalization.
 /// Groups list indices.
 pub fn portable_clashes<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<Vec<usize>> {
-    let paths: Vec<&str> = paths.into_iter().collect();
-    let mut groups = collisions(paths.iter().copied());
-    groups.extend(folded_folder_clashes(&paths).into_iter().map(|(file, below)| vec![file, below]));
+    let (mut groups, below) = folded_clashes(paths);
+    groups.extend(below.into_iter().map(|(file, below)| vec![file, below]));
     groups
 }
 
@@ -175,35 +176,52 @@ pub fn portable_clashes<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<Vec
 /// assert_eq!(folder_clashes(["mods/a", "mods", "mods.txt"]), [(1, 0)]);
 /// ```
 pub fn folder_clashes<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<(usize, usize)> {
-    let paths: Vec<&str> = paths.into_iter().collect();
-    below_files(&paths)
+    below_files(&paths.into_iter().collect::<Vec<_>>())
 }
 
-/// Does the same as [`folder_clashes`], for file systems that ignore case and Unicode
-/// normalization.
-pub(crate) fn folded_folder_clashes(paths: &[&str]) -> Vec<(usize, usize)> {
-    let folded: Vec<String> = paths.iter().map(|path| folded(path)).collect();
-    let folded: Vec<&str> = folded.iter().map(String::as_str).collect();
-    below_files(&folded)
+/// Returns the [`collisions`], and the [`folder_clashes`] on file systems that ignore case and
+/// Unicode normalization.
+pub(crate) fn folded_clashes<'a>(
+    paths: impl IntoIterator<Item = &'a str>,
+) -> (Vec<Vec<usize>>, Vec<(usize, usize)>) {
+    let folded: Vec<String> = paths.into_iter().map(folded).collect();
+    (equal(&folded), below_files(&folded))
 }
 
-/// Finds files with other files below their path. Sorts paths by component, so that the files below
-/// a path come directly after it.
-fn below_files(paths: &[&str]) -> Vec<(usize, usize)> {
-    // NUL sorts before all characters of names, and no path of an archive contains it.
-    let paths: Vec<String> = paths.iter().map(|path| path.replace('/', "\0")).collect();
-    let mut order: Vec<usize> = (0..paths.len()).collect();
-    order.sort_by(|&a, &b| paths[a].cmp(&paths[b]));
-    let mut clashes = Vec::new();
-    let mut same = order.chunk_by(|&a, &b| paths[a] == paths[b]).peekable();
-    while let (Some(files), Some(next)) = (same.next(), same.peek()) {
-        let below = next[0];
-        if paths[below].strip_prefix(&*paths[files[0]]).is_some_and(|rest| rest.starts_with('\0')) {
-            clashes.extend(files.iter().map(|&file| (file, below)));
-        }
+/// Groups the indices of equal strings. Compares only strings of equal hashes, which few are.
+fn equal(strings: &[String]) -> Vec<Vec<usize>> {
+    let mut hashes: Vec<(u64, usize)> =
+        strings.iter().map(|string| XxHash3_64::oneshot(string.as_bytes())).zip(0..).collect();
+    hashes.sort_unstable();
+    let mut groups = Vec::new();
+    for alike in hashes.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
+        let mut indices: Vec<usize> = alike.iter().map(|(_, index)| *index).collect();
+        indices.sort_by(|&a, &b| strings[a].cmp(&strings[b]));
+        let same = indices.chunk_by(|&a, &b| strings[a] == strings[b]);
+        groups.extend(same.filter(|group| group.len() > 1).map(<[usize]>::to_vec));
     }
-    clashes.sort_unstable();
-    clashes
+    groups.sort_unstable();
+    groups
+}
+
+/// Finds files with other files below their path, and the first of these.
+fn below_files<S: AsRef<str>>(paths: &[S]) -> Vec<(usize, usize)> {
+    let mut folders: HashMap<&str, usize> = HashMap::new();
+    let mut last = None;
+    for (i, path) in paths.iter().enumerate() {
+        let mut folder = path.as_ref();
+        // Neighbours are often in one folder, whose parents have been added already.
+        while let Some((parent, _)) = folder.rsplit_once('/') {
+            if last == Some(parent) || folders.contains_key(parent) {
+                break;
+            }
+            folders.insert(parent, i);
+            folder = parent;
+        }
+        last = path.as_ref().rsplit_once('/').map(|(parent, _)| parent);
+    }
+    let below = |(i, path): (usize, &S)| folders.get(path.as_ref()).map(|&below| (i, below));
+    paths.iter().enumerate().filter_map(below).collect()
 }
 
 #[cfg(test)]

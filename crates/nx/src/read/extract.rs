@@ -11,7 +11,7 @@ use linerate_core::lock;
 use linerate_io::{Folder, Ownership, ReadAt, temporary_name, write_sparse_at};
 
 use crate::error::{FileError, PathError};
-use crate::format::paths::{check_name_here, collisions, folded_folder_clashes, folder_clashes};
+use crate::format::paths::{check_name_here, folded_clashes, folder_clashes};
 use crate::format::tree::{Existing, Location, Tree};
 use crate::read::archive::{Archive, File};
 use crate::read::destination::{Destination, Progress};
@@ -179,7 +179,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
             }
         }
         let paths: Vec<&str> = chosen.paths.iter().map(String::as_str).collect();
-        let (groups, folded) = (collisions(paths.iter().copied()), folded_folder_clashes(&paths));
+        let (groups, folded) = folded_clashes(paths.iter().copied());
         let folds = if groups.is_empty() && folded.is_empty() { false } else { folds_names(root)? };
         let in_the_way = if folds { folded } else { folder_clashes(paths.iter().copied()) };
         let in_the_way: HashSet<usize> = in_the_way.into_iter().map(|(file, _)| file).collect();
