@@ -5,7 +5,7 @@
 //!
 //! Use a quiet machine, and data of 200 MB to 2 GB. A real speed is that of the printed command, or
 //! of the command that decodes and checks its output, including the start of the program and file
-//! access. It is the best of some rounds; a command that takes longer than 5 s has one round. A
+//! access. The predicted speed includes the start that the plan states, too. It is the best of some rounds; a command that takes longer than 5 s has one round. A
 //! command with one thread is measured in CPU time, as in the plan, or in elapsed time where the
 //! system does not report the CPU time of a command; one with several threads in elapsed time.
 //! Beside the winner, the smallest candidate runs, and the one that decodes fastest of those that
@@ -233,6 +233,7 @@ fn candidate(json: &Value) -> Candidate {
         decode: speed(&json["decode"]),
         encode_scaling: scaling("encode_scaling"),
         decode_scaling: scaling("decode_scaling"),
+        start: json["start"].as_f64().unwrap_or(0.0),
         ..Candidate::default()
     }
 }
@@ -314,8 +315,10 @@ impl Run<'_> {
             low: Some(rounded(speed.low / 1e6)),
             high: Some(rounded(speed.high / 1e6)),
         };
-        let [encoding, decoding] = curves
-            .map(|curve| move |threads: usize| curve.as_ref().map(|curve| predicted(curve.on(threads))));
+        let start = candidate.start / content;
+        let on = move |curve: &Curve, threads| predicted(curve.on(threads).after(start));
+        let [encoding, decoding] =
+            curves.map(|curve| move |threads: usize| curve.as_ref().map(|curve| on(curve, threads)));
         let mut figures = Vec::new();
         if !made.is_empty() && runs.is_for_all {
             let sizes = made.iter().map(|path| fs::metadata(path).map(|found| found.len()));

@@ -33,6 +33,11 @@ const OPENED: usize = 64;
 /// slowly for a minute after others were deleted.
 const CREATED: usize = 16;
 
+/// Largest number of bytes of new memory that a round uses.
+const FIRST_USED: u64 = 32 << 20;
+/// Bytes of the smallest page of any system. Writing one of them makes the system provide the page.
+const LEAST_PAGE: usize = 4096;
+
 /// Cost of file access, in the process's CPU seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct FileCost {
@@ -103,6 +108,21 @@ impl FileCost {
             add(&mut point.speed, each(decoding, point.threads));
         }
     }
+}
+
+/// Returns the CPU seconds of using this much new memory for the first time, as engines do with
+/// their largest buffers. Memory above [`FIRST_USED`] is assumed to cost as much for each byte.
+pub(super) fn first_use(bytes: u64) -> f64 {
+    let used = bytes.min(FIRST_USED) as usize;
+    let round = || {
+        let begun = cpu_time();
+        let mut buffer = vec![0_u8; used];
+        linerate_io::prefer_huge_pages(&mut buffer);
+        buffer.iter_mut().step_by(LEAST_PAGE).for_each(|byte| *byte = 1);
+        std::hint::black_box(&mut buffer);
+        Ok((cpu_time() - begun).as_secs_f64())
+    };
+    least(rounds(round)) * bytes as f64 / used.max(1) as f64
 }
 
 /// Measures in rounds, up to the first that fails.
@@ -206,6 +226,15 @@ mod tests {
         std::fs::write(&file, vec![7; 1 << 20]).expect("writable");
         let set = FileSet::new(std::slice::from_ref(&file)).expect("readable");
         assert!(FileCost::measure(&set, &folder.path().join("missing"), &Options::default()).write > 0.0);
+    }
+
+    #[test]
+    fn first_use_of_memory_costs_more_for_more_memory() {
+        // A byte costs between 1e-13 s (10 TB/s) and 1e-6 s (1 MB/s).
+        let cost = first_use(FIRST_USED) / FIRST_USED as f64;
+        assert!((1e-13..1e-6).contains(&cost) || cfg!(windows), "{cost}");
+        assert!(first_use(16 * FIRST_USED) > first_use(FIRST_USED) || cfg!(windows));
+        assert!(first_use(0).abs() < f64::EPSILON);
     }
 
     fn with_cost(overlap: Overlap, files: Files) -> [f64; 4] {

@@ -138,6 +138,7 @@ pub(super) fn measure(
             decode_scaling: speeds.scaling(i, blocks(setting), opened[i].toc().blocks.len() as u64),
             memory: memory(&packed[i].bytes, set.files.len() as u64)?,
             read: Some(random_reads(&opened[i], reads.clamp(READS.0, READS.1) as usize)?),
+            ..Measurement::default()
         });
     }
     let mut notes = samples.notes();

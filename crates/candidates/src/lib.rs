@@ -192,6 +192,7 @@ pub fn measure(
     if let Ok(set) = sample::FileSet::new(paths) {
         let cost = FileCost::measure(&set, &output_folder(shape, paths), options);
         for found in &mut measured.measurements {
+            found.start = file_cost::first_use(first_used(found));
             cost.include(found, overlap(&found.engine), accessed(&found.engine, &set));
         }
         measured.writing = cost.write;
@@ -264,6 +265,16 @@ fn accessed(engine: &str, set: &sample::FileSet) -> Files {
     let per_byte = |files: usize| files as f64 / set.bytes.max(1) as f64;
     let compressed = if ["nx", "dict"].contains(&engine) { 1 } else { set.files.len() };
     Files { content: per_byte(set.files.len()), compressed: per_byte(compressed) }
+}
+
+/// Returns the bytes of memory that each thread of a candidate's command uses for the first time
+/// before it can decode. They are not counted for codecs whose memory was measured when encoding,
+/// which takes far longer than the first use of memory.
+fn first_used(found: &Measurement) -> u64 {
+    match found.engine.as_str() {
+        "nx" | "rice" => found.memory.per_thread,
+        _ => 0,
+    }
 }
 
 /// Returns how an engine's command accesses files. `linerate rice` reads a piece of an array, codes

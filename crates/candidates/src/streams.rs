@@ -175,7 +175,7 @@ pub(super) fn measure(
             encode_scaling: scaling(&threads, threads.iter().map(|&n| encode.scaled(busy_threads(parts, n)))),
             decode_scaling: scaling(&threads, several.iter().map(|speeds| speeds[i])),
             memory: setting.memory(encoded.context),
-            read: None,
+            ..Measurement::default()
         };
         limit_to_streams(&mut measurement, setting, streams);
         measurement

@@ -29,6 +29,7 @@
 //! | `cores`, `cores_to_saturate`, `cores_to_saturate_extrapolated` | busy cores; fewest cores that saturate the pipe, up to 1,024; whether that is an estimate |
 //! | `saved_per_core_second` | bytes that are not stored or sent, per second of one core; negative if the candidate makes the data larger |
 //! | `memory` | `per_stream`, `per_thread`, and `total` with the busy cores |
+//! | `start` | CPU seconds that the command takes besides coding: to start, and to use its memory for the first time |
 //! | `read` | a random read: `seconds` on one core, `fetched` bytes, `per_second`, `bound` |
 //! | `encode`, `decode` | speeds of one thread |
 //! | `encode_scaling`, `decode_scaling` | list of `threads` and `speed` |
@@ -94,6 +95,7 @@ fn candidate(row: &Row) -> Value {
             "per_thread": measured.memory.per_thread,
             "total": row.memory,
         },
+        "start": measured.start,
         "read": measured.read.zip(row.reads).map(|(read, reads)| json!({
             "seconds": read.seconds,
             "fetched": read.fetched,

@@ -30,6 +30,9 @@ pub struct Measurement {
     /// Memory for decoding. For candidates that compress files with gzip or zstd it is the memory
     /// for encoding.
     pub memory: Memory,
+    /// CPU seconds that a command for all of the data takes besides coding: to start, and to use
+    /// its memory for the first time. Speeds do not include them.
+    pub start: f64,
     /// Random reads, for data from which single records, blocks or parts of files are read.
     pub read: Option<Read>,
 }

@@ -57,9 +57,9 @@ files, and writing to the drive, are measured with one of at most 64 MiB.";
 /// The pipe that the plan is made for if the drive cannot be measured.
 const ASSUMED: &str = "nvme-4.0";
 
-/// Predicted seconds to code all of the data, below which the plan remarks that the command takes
-/// longer, since it must start first.
-const SHORT: f64 = 0.2;
+/// Share of the time to code all of the data from which the plan remarks how long the command takes
+/// to start.
+const LONG_START: f64 = 0.05;
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
@@ -182,6 +182,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 }
 
 fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
+    let started = linerate_candidates::cpu_time().as_secs_f64();
     let mut summary = RunSummary::new(first, "plan");
     recognise::check(&args.data)?;
     let (shape, mut notes) = match args.shape {
@@ -206,7 +207,9 @@ fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSumm
     };
     let Args { cores, memory_per_stream, min_ratio, .. } = *args;
     let budget = Budget { cores, memory_per_stream, min_ratio, goal };
-    let (measured, plan) = choose(shape, &args.data, pipe, budget, args.seconds, reporter)?;
+    let (measured, mut plan) = choose(shape, &args.data, pipe, budget, args.seconds, reporter)?;
+    // The commands start as this one did.
+    plan.rows.iter_mut().for_each(|row| row.measurement.start += started);
     let notes: Vec<String> = notes
         .into_iter()
         .chain(measured.notes.iter().cloned())
@@ -257,14 +260,16 @@ fn parameters(plan: &Plan) -> Option<String> {
 }
 
 /// Returns a remark if the winner codes all of the data (`bytes` bytes) in so little time that the
-/// time to start a program matters.
+/// time to start the command matters.
 fn short_run(plan: &Plan, bytes: u64) -> Option<String> {
-    let seconds = bytes as f64 / plan.winner()?.speed?.median;
-    (seconds < SHORT).then(|| {
+    let winner = plan.winner()?;
+    let (seconds, start) = (bytes as f64 / winner.speed?.median, winner.measurement.start);
+    (start >= seconds * LONG_START).then(|| {
         format!(
-            "All of the data takes {} at this speed. The command takes longer, since it must start and \
-             allocate memory first.",
-            time(seconds)
+            "All of the data takes {} at this speed. The command takes {} more to start and to use its \
+             memory for the first time.",
+            time(seconds),
+            time(start)
         )
     })
 }
