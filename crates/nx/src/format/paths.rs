@@ -169,7 +169,7 @@ pub fn portable_clashes<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<Vec
 }
 
 /// Finds files whose path is also that of a folder, which no file system can hold. Returns the
-/// index of each, and the index of one file below it.
+/// index of each, and the index of the first file below it.
 ///
 /// ```
 /// use linerate_nx::folder_clashes;

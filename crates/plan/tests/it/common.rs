@@ -22,7 +22,7 @@ pub(crate) fn candidate(settings: &str, ratio: f64, decode: f64) -> Measurement 
         encode_scaling: two(decode / 10.0),
         decode_scaling: two(decode),
         memory: Memory { per_stream: 1 << 20, per_thread: 8 << 20 },
-        read: None,
+        ..Measurement::default()
     }
 }
 

@@ -39,7 +39,7 @@ fn candidates() -> impl Strategy<Value = Vec<Measurement>> {
         encode_scaling: scalings.0,
         decode_scaling: scalings.1,
         memory: Memory { per_stream: memory.0, per_thread: memory.1 },
-        read: None,
+        ..Measurement::default()
     });
     prop::collection::vec(one, 0..8)
 }
