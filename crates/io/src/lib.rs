@@ -39,7 +39,7 @@
 //! | `sys/windows` | paths, renames, processes, file indexes, free space and consoles on Windows |
 //! | `remote/` | files on servers: `http`, `s3` (requests), `response`, `request_error`, `retry`, `remote_file` |
 //! | `url` | recognizes URLs |
-//! | `atomic_file` | [`AtomicFile`] |
+//! | `atomic_file/` | [`AtomicFile`]; its path (`target`), `temporary` names, `sync` of many files |
 //! | `file_id` | [`FileId`]: tells whether two paths or open files are one file |
 //! | `ownership` | [`Ownership`]: owner, group and permission bits, or what the system has of these |
 //! | `leftovers` | temporary names, and removal of stale temporary files and folders |
