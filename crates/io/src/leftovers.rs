@@ -5,7 +5,7 @@
 //! or this machine before a restart) are kept for a day. PID namespace and boot ID are read from
 //! `/proc` of Linux; without them, machines with the same host name are one place. START is the
 //! start time of the process, 0 if unknown. Where start times can be read, a reused PID does not
-//! keep a file.
+//! keep a file. Where processes have no PID (WASI), PROCESS is 0 and START is a random number.
 
 use std::collections::HashSet;
 use std::fs;
@@ -34,8 +34,8 @@ const SWEPT_FOLDERS: usize = 1 << 14;
 pub fn temporary_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let (place, start) = (place(), own_start());
-    format!(".linerate-{place:x}-{:x}-{start:x}-{count:x}.tmp", std::process::id())
+    let (place, process, start) = (place(), own_process(), own_start());
+    format!(".linerate-{place:x}-{process:x}-{start:x}-{count:x}.tmp")
 }
 
 /// Returns whether `name` has the format of [`temporary_name`], also with `é`, once or more, before
@@ -79,10 +79,15 @@ impl NameParts {
         if self.place != place() {
             return None;
         }
-        if self.process == std::process::id() {
-            return Some(self.start == own_start());
+        if self.process == own_process() && self.start == own_start() {
+            return Some(true);
         }
-        process_runs(self.process, self.start)
+        match self.process {
+            // The name is of a process without a PID.
+            0 => None,
+            process if process == own_process() => Some(false),
+            process => process_runs(process, self.start),
+        }
     }
 }
 
@@ -108,19 +113,33 @@ fn place_of(host: &[u8], numbers: &[u8], boot: &[u8]) -> u32 {
     [host, numbers, boot].into_iter().flatten().fold(0x811c_9dc5, step)
 }
 
-/// Returns the start time of this process in the system's units, or 0 if it is unknown.
+/// Returns the PID of this process, or 0 where processes have none and [`std::process::id`] panics.
+fn own_process() -> u32 {
+    if cfg!(any(unix, windows)) { std::process::id() } else { 0 }
+}
+
+/// Returns the start time of this process in the system's units, or 0 if it is unknown. Where
+/// processes have no PID, returns a random number instead.
 fn own_start() -> u64 {
     static START: OnceLock<u64> = OnceLock::new();
-    #[cfg(not(windows))]
+    #[cfg(unix)]
     let start = || start_of("self");
     #[cfg(windows)]
     let start = crate::sys::windows::own_start;
+    #[cfg(not(any(unix, windows)))]
+    let start = || Some(random());
     *START.get_or_init(|| start().unwrap_or(0))
+}
+
+/// Returns a random number: the hash of nothing by a hasher with random keys.
+#[cfg(any(test, not(any(unix, windows))))]
+fn random() -> u64 {
+    std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), ())
 }
 
 /// Reads field 22 of `/proc/PID/stat` (proc(5)), in clock ticks since the system started. The
 /// second field, a name in parentheses, may contain any characters.
-#[cfg(not(windows))]
+#[cfg(unix)]
 fn start_of(process: &str) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
@@ -297,6 +316,13 @@ mod tests {
         ] {
             assert!(!is_temporary_name(name), "{name}");
         }
+    }
+
+    #[test]
+    fn names_of_processes_without_a_pid_differ_and_are_unknown() {
+        assert_ne!(random(), random());
+        let other = NameParts { place: super::place(), process: 0, start: random() };
+        assert_eq!(other.runs(), None);
     }
 
     #[cfg(any(unix, windows))]
