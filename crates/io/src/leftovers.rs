@@ -74,7 +74,7 @@ impl NameParts {
 
     /// Returns whether the process still runs, or `None` if this is unknown. On Unix, a process
     /// that has ended counts as running until its parent waits for it, and so does any process with
-    /// this PID if its start time cannot be read.
+    /// this PID if the name lacks the start time or that of the process cannot be read.
     fn runs(self) -> Option<bool> {
         if self.place != place() {
             return None;
@@ -85,6 +85,7 @@ impl NameParts {
         match self.process {
             // The name is of a process without a PID.
             0 => None,
+            // An earlier process had the PID of this one.
             process if process == own_process() => Some(false),
             process => process_runs(process, self.start),
         }
@@ -157,7 +158,8 @@ fn process_runs(process: u32, start: u64) -> Option<bool> {
     let number = rustix::process::Pid::from_raw(process.try_into().ok()?)?;
     match rustix::process::test_kill_process(number) {
         Err(rustix::io::Errno::SRCH) => Some(false),
-        // A process with this PID exists, whoever owns it. Compare its start time.
+        // A process with this PID exists, whoever owns it. Compare its start time, if it is known.
+        _ if start == 0 => Some(true),
         _ => Some(start_of(&process.to_string()).is_none_or(|found| found.abs_diff(start) <= SAME_START)),
     }
 }
@@ -374,9 +376,11 @@ mod tests {
         let process = child.id();
         let start = start_of(&process.to_string()).unwrap();
         let [told, other] = [SAME_START, SAME_START + 1].map(|ticks| process_runs(process, start + ticks));
+        let unknown = process_runs(process, 0);
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!((told, other), (Some(true), Some(false)));
+        assert_eq!(unknown, Some(true), "a process that could not read its start time");
     }
 
     #[test]

@@ -139,7 +139,7 @@ pub(crate) fn own_start() -> Option<u64> {
 }
 
 /// Returns whether the process with this number and start time still runs, or `None` if the system
-/// does not tell.
+/// does not tell or the start time is unknown (0).
 pub(crate) fn process_runs(process: u32, start: u64) -> Option<bool> {
     // SAFETY: no pointers are passed.
     let handle = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, 0, process) };
@@ -155,7 +155,7 @@ pub(crate) fn process_runs(process: u32, start: u64) -> Option<bool> {
     let begun = started(handle);
     // SAFETY: the handle was opened above, and is not used afterwards.
     unsafe { CloseHandle(handle) };
-    if ended { Some(false) } else { begun.map(|begun| begun == start) }
+    if ended { Some(false) } else { begun.filter(|_| start != 0).map(|begun| begun == start) }
 }
 
 fn started(process: HANDLE) -> Option<u64> {
