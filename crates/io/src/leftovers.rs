@@ -122,14 +122,24 @@ fn own_process() -> u32 {
 /// Returns the start time of this process in the system's units, or 0 if it is unknown. Where
 /// processes have no PID, returns a random number instead.
 fn own_start() -> u64 {
-    static START: OnceLock<u64> = OnceLock::new();
+    static START: OnceLock<(u32, u64)> = OnceLock::new();
+    start_with(&START, own_process())
+}
+
+/// Returns the start time of this process, whose PID is `process`, and keeps both in `known`. A
+/// forked process has a copy of what its parent knew, and reads its own time each time.
+fn start_with(known: &OnceLock<(u32, u64)>, process: u32) -> u64 {
     #[cfg(unix)]
     let start = || start_of("self");
     #[cfg(windows)]
     let start = crate::sys::windows::own_start;
     #[cfg(not(any(unix, windows)))]
     let start = || Some(random());
-    *START.get_or_init(|| start().unwrap_or(0))
+    let read = || start().unwrap_or(0);
+    match *known.get_or_init(|| (process, read())) {
+        (of, start) if of == process => start,
+        _ => read(),
+    }
 }
 
 /// Returns a random number: the hash of nothing by a hasher with random keys.
@@ -381,6 +391,13 @@ mod tests {
         child.wait().unwrap();
         assert_eq!((told, other), (Some(true), Some(false)));
         assert_eq!(unknown, Some(true), "a process that could not read its start time");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn forked_process_has_its_own_start_time_not_that_of_its_parent() {
+        let of_parent = OnceLock::from((std::process::id() ^ 1, own_start() ^ 1));
+        assert_eq!(start_with(&of_parent, std::process::id()), own_start());
     }
 
     #[test]
