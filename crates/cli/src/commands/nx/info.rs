@@ -60,8 +60,8 @@ struct HeaderFields {
     entries: String,
     /// Bytes before the first block.
     bytes: u64,
-    /// How many of these bytes the header and its tables take. In an Nx archive, padding or
-    /// metadata follows them; for R3A, all bytes count as used.
+    /// How many of these bytes are not padding. All of them are for R3A, and for an Nx archive with
+    /// metadata, or other bytes than zeros, after the tables.
     used: u64,
     /// Bytes of the string pool, which has the paths.
     pool: u32,
@@ -87,7 +87,7 @@ impl HeaderFields {
             format: format!("{}, {}, {entries} entries", nx_name(header), header.hash.name()),
             entries,
             bytes: header.bytes(),
-            used: header.pool_end(),
+            used: if archive.has_spare_bytes() { header.bytes() } else { header.pool_end() },
             pool: header.pool,
             flags: header.flags,
             dictionaries: 0,

@@ -123,6 +123,18 @@ fn metadata_round_trips_in_both_formats() {
 }
 
 #[test]
+fn info_does_not_count_metadata_as_padding() {
+    let folder = Folder::new();
+    plant(&folder);
+    pack(&folder, "in", "a.nx", &[]);
+    let info = folder.nx(&["info", "--json", "a.nx"]).ok().object();
+    let bytes = |key: &str| info[key].as_u64().unwrap();
+    let of_blocks = bytes("archive_bytes") - bytes("header_bytes") - bytes("compressed_bytes");
+    let padding = format!("padding     {of_blocks} bytes");
+    assert!(folder.nx(&["info", "a.nx"]).ok().lines().contains(&padding), "{padding}");
+}
+
+#[test]
 fn archives_with_equal_metadata_have_equal_bytes() {
     let folder = Folder::new();
     plant(&folder);
