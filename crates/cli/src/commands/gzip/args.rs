@@ -30,9 +30,10 @@ Without FILE, or if FILE is `-`, standard input is read and standard output writ
 input file is kept.
 
 Threads process several files at a time, and parts of a large file. Three or more threads decompress any
-file of more than 512K together, which takes twice the CPU time of one thread. They decompress a pipe only
-if -p is given, since they wait for large pieces of it. Each thread needs 0.5M of working memory (7.5M at
--8 and -9) besides its blocks. When decompressing, it needs at most 24M, and all together another 64M.
+file of more than 512K together, which takes 1.3 to 2.4 times the CPU time of one thread. They decompress
+a pipe only if -p is given, since they wait for large pieces of it. Each thread needs 0.5M of working
+memory (7.5M at -8 and -9) besides its blocks. When decompressing, it needs at most 24M, and all together
+another 64M.
 
 SIZE is a number of bytes. With K, M or G it is a multiple of 1024, 1024^2 or 1024^3.";
 

@@ -32,8 +32,8 @@ const SMALL_BLOCK: usize = 32 << 10;
 /// allowed, the input buffer holds the file.
 const SMALL: u64 = 512 << 10;
 
-/// Fewest threads that decode data other than BGZF together without an index. They take about
-/// twice the CPU time of one thread, so two would gain little.
+/// Fewest threads that decode data other than BGZF together without an index. They take 1.3 to 2.4
+/// times the CPU time of one thread, so two would gain little.
 const SPECULATIVE_THREADS: usize = 3;
 
 /// Format of an operand's compressed data, and the number of bytes read and written or, if no
