@@ -1,5 +1,6 @@
 //! Verifies a file: all checksums, the order of all keys, and the counts in its properties.
 
+use std::cell::Cell;
 use std::cmp::Ordering;
 
 use linerate_core::{Error, Kind, Result};
@@ -74,7 +75,8 @@ impl Reader {
     }
 
     /// Verifies like [`verify`](Self::verify). `progress` receives the stored bytes of each data
-    /// block after it was checked. Together they are at most [`Sst::file_bytes`].
+    /// block after it was checked, and at the end those of the rest of the file. Together they are
+    /// [`Sst::file_bytes`].
     ///
     /// # Errors
     /// Returns the errors of [`verify`](Self::verify).
@@ -83,12 +85,18 @@ impl Reader {
         let mut report = Verified::default();
         self.verify_others(sst, &mut report);
         let mut before = PreviousEntry::default();
-        if let Err(e) = self.verify_data(sst, &mut before, progress, &mut report) {
+        let rest = Cell::new(sst.file_bytes());
+        let of_data = |bytes: usize| {
+            rest.set(rest.get().saturating_sub(bytes as u64));
+            progress(bytes);
+        };
+        if let Err(e) = self.verify_data(sst, &mut before, &of_data, &mut report) {
             report.fail(e);
         }
         if report.is_sound() {
             self.verify_counts(sst, &mut report);
         }
+        progress(usize::try_from(rest.get()).unwrap_or(usize::MAX));
         Ok(report)
     }
 
