@@ -7,13 +7,14 @@ use linerate_candidates::operand;
 use linerate_rice::Params;
 use linerate_rice::file::{Input, NpyHeader};
 
-use crate::commands::rice::names::{CHUNK, STREAMS, appended, encoded};
+use crate::commands::rice::names::{CHUNK, Decoded, STREAMS, appended, decoded as name_of, encoded};
 
 /// Returns the command that decodes the output of `command`, which encodes `data`. It restores the
 /// files, or prints the records of a block file in the order of their keys, or writes the payloads
 /// of messages. `None` if `command` only trains or checks, for an archive of several folders, and
-/// for two outputs: HDF5 files are read as they are, and several chunks of Delta-Rice 1 have
-/// parameters of their own.
+/// for three outputs: HDF5 files are read as they are, several chunks of Delta-Rice 1 have
+/// parameters of their own, and several arrays would get other names if one is not in a file
+/// `.npy`.
 pub(super) fn decoding(command: &[String], data: &[PathBuf]) -> Option<Vec<String>> {
     let words: Vec<&str> = command.iter().map(String::as_str).collect();
     let decoded = |words: &[&str], rest: Vec<String>| {
@@ -41,7 +42,13 @@ pub(super) fn decoding(command: &[String], data: &[PathBuf]) -> Option<Vec<Strin
         // The command has no option except -r. Arrays that it cannot encode are not its operands.
         ["linerate", "rice", "encode", files @ ..] => {
             let files: Vec<PathBuf> = files.iter().filter(|word| **word != "-r").map(PathBuf::from).collect();
-            decoded(&["linerate", "rice", "decode"], of_files(&files, |path| encoded(path, STREAMS)))
+            let mut arguments = of_files(&files, |path| encoded(path, STREAMS));
+            match files.as_slice() {
+                [file] => arguments.extend(renamed(file, STREAMS, ending(file))),
+                _ if files.iter().all(|file| renamed(file, STREAMS, ending(file)).is_empty()) => {}
+                _ => return None,
+            }
+            decoded(&["linerate", "rice", "decode"], arguments)
         }
         ["linerate", "gateway", "transcode", .., output] => decoded(
             &["linerate", "gateway", "transcode", "--to", "payloads", output, "-o"],
@@ -58,18 +65,20 @@ pub(super) fn decoding(command: &[String], data: &[PathBuf]) -> Option<Vec<Strin
 /// chunk does not contain its parameters: m and the filter are among the flags, and the segment
 /// follows from the shape. `None` if m is not among the flags, or samples do not have 16 bits.
 fn of_chunk(flags: &[&str], file: &Path) -> Option<Vec<String>> {
-    let (parameters, shape, element, output) = match flags {
+    let (parameters, shape, element, mut output, ending) = match flags {
         // A WAV file is encoded as one row of raw samples.
         [parameters @ .., "--dtype", element] => {
-            (parameters, vec![file.metadata().ok()?.len() / 2], *element, vec!["--raw".to_owned()])
+            let (samples, output) = (file.metadata().ok()?.len() / 2, vec!["--raw".to_owned()]);
+            (parameters, vec![samples], *element, output, Decoded::Raw)
         }
         parameters => {
             let header = NpyHeader::read(&mut Input::from_file(File::open(file).ok()?).ok()?).ok()?;
             let axes: Vec<String> = header.shape.axes().iter().map(u64::to_string).collect();
             let output = vec!["--shape".to_owned(), axes.join(",")];
-            (parameters, header.shape.axes().to_vec(), header.element.name(), output)
+            (parameters, header.shape.axes().to_vec(), header.element.name(), output, Decoded::Npy)
         }
     };
+    output.extend(renamed(file, CHUNK, ending));
     if !parameters.contains(&"--m") || !matches!(element, "i16" | "u16") {
         return None;
     }
@@ -80,6 +89,22 @@ fn of_chunk(flags: &[&str], file: &Path) -> Option<Vec<String>> {
     arguments.extend(output);
     arguments.push(operand(&encoded(file, CHUNK)));
     Some(arguments)
+}
+
+/// Returns the format that `rice decode` restores a file or folder of streams to.
+fn ending(file: &Path) -> Decoded {
+    let input = File::open(file).ok().and_then(|file| Input::from_file(file).ok());
+    let is_wav = input.is_some_and(|mut input| input.is_wav().unwrap_or(false));
+    if is_wav { Decoded::Wav } else { Decoded::Npy }
+}
+
+/// Returns the option that gives a decoded file its name, if it would get another, as NumPy data in
+/// a file that is not named `.npy` does.
+fn renamed(file: &Path, suffix: &str, ending: Decoded) -> Vec<String> {
+    match file.is_dir() || name_of(&encoded(file, suffix), ending) == file {
+        true => Vec::new(),
+        false => vec!["-o".to_owned(), operand(file)],
+    }
 }
 
 /// Returns the folder to which an archive's names are relative: the packed folder, or the folder of

@@ -31,7 +31,7 @@ pub(crate) fn encoded(path: &Path, suffix: &str) -> PathBuf {
 
 /// The format that a file is decoded to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Decoded {
+pub(crate) enum Decoded {
     Npy,
     Raw,
     Wav,
@@ -40,7 +40,7 @@ pub(super) enum Decoded {
 /// The name of a decoded file: `a.drc` becomes `a.npy`. The name for raw samples or a WAV file only
 /// loses the suffix of an encoded file, but gets `.raw` or `.wav` if it has none, or if no other
 /// suffix remains.
-pub(super) fn decoded(path: &Path, decoded: Decoded) -> PathBuf {
+pub(crate) fn decoded(path: &Path, decoded: Decoded) -> PathBuf {
     let stem = if has_suffix(path, &ENCODED) { path.with_extension("") } else { path.to_owned() };
     match (decoded, stem.extension().is_some() && stem != path) {
         (Decoded::Npy, _) => appended(&stem, NPY),

@@ -91,6 +91,22 @@ fn npy_file_gives_delta_rice_commands_that_run() {
 }
 
 #[test]
+fn arrays_in_files_of_other_names_are_restored_under_these() {
+    let folder = Folder::new();
+    folder.write("run.bin", &npy(100, 2000));
+    let (found, made) = planned(&folder, "waveforms", &["run.bin"]);
+    assert!(made.contains("run.bin.rice") && made.contains("run.bin.drc"), "{made:?}");
+    assert_eq!(decoding_of(&found, "Delta-Rice 2"), "linerate rice decode run.bin.rice -o run.bin");
+
+    // `-o` names only one file.
+    folder.write("run.npy", &npy(100, 2000));
+    let found = json(&folder, &["--pipe", "1MB/s", "run.bin", "run.npy"]);
+    let mut candidates = found["candidates"].as_array().expect("a list").iter();
+    let both = candidates.find(|one| one["settings"] == "Delta-Rice 2").expect("a candidate");
+    assert!(both["decode_command"].is_null() && !both["command"].is_null(), "{both}");
+}
+
+#[test]
 fn wav_files_are_encoded_and_restored_byte_for_byte() {
     let folder = Folder::new();
     folder.write("tone.wav", &wav(100_000));
