@@ -211,9 +211,13 @@ fn npy(path: &Path, head: Vec<u8>, length: u64) -> Result<Array, String> {
 /// all, to restore the file byte for byte.
 fn wav(path: &Path, length: u64) -> Result<Array, String> {
     let spec = hound::WavReader::open(path).map_err(|e| e.to_string())?.spec();
-    let bits = spec.bits_per_sample;
-    let refused = || format!("samples of {bits} bits: Delta-Rice takes integers of 16 or 32 bits");
-    let element = integers(spec).ok_or_else(refused)?;
+    let element = integers(spec).ok_or_else(|| match spec.sample_format {
+        hound::SampleFormat::Int => format!(
+            "left out: its samples have {} bits, which `linerate rice encode` takes, but no plan measures",
+            spec.bits_per_sample
+        ),
+        hound::SampleFormat::Float => "floating-point samples: Delta-Rice takes integers".to_owned(),
+    })?;
     let bytes = element.bytes() as u64;
     if !length.is_multiple_of(bytes) {
         return Err(format!("its length is not a multiple of {bytes}, the bytes of a sample"));
@@ -480,5 +484,22 @@ mod tests {
         std::fs::write(&path, head.concat()).expect("writable");
         let found = find(&[path]).expect("readable");
         assert!(found.arrays.is_empty() && found.notes[0].contains("not of type '<i2'"), "{found:?}");
+    }
+
+    #[test]
+    fn wav_files_of_other_samples_are_left_out_with_a_note_that_says_whether_the_command_takes_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (bits, sample_format, note) in [
+            (8, hound::SampleFormat::Int, "8 bits, which `linerate rice encode` takes"),
+            (24, hound::SampleFormat::Int, "24 bits, which `linerate rice encode` takes"),
+            (32, hound::SampleFormat::Float, "floating-point samples: Delta-Rice takes integers"),
+        ] {
+            let path = folder.path().join("tone.wav");
+            let spec =
+                hound::WavSpec { channels: 1, sample_rate: 48_000, bits_per_sample: bits, sample_format };
+            hound::WavWriter::create(&path, spec).expect("writable").finalize().expect("writable");
+            let found = find(&[path]).expect("readable");
+            assert!(found.arrays.is_empty() && found.notes[0].contains(note), "{found:?}");
+        }
     }
 }
