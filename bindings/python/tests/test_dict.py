@@ -172,6 +172,15 @@ def test_ids_may_be_any_sequence_of_integers_or_one_integer(store, ids):
     for number in (-1, np.int64(-1), [-1], np.array([-1]), np.array([-1], np.int8)):
         with pytest.raises(ValueError, match="ids are -1 to -1, but must be 0 to"):
             decoder.decode_batch(number, [blocks[0]])
+    for number in (2**70, [2**70], np.array([2**70])):
+        with pytest.raises(ValueError, match=f"ids are {2**70} to {2**70}, but must be 0 to"):
+            decoder.decode_batch(number, [blocks[0]])
+    # NumPy makes floats of these.
+    assert list(decoder.decode_batch([ids[0], 2**63], [blocks[0]] * 2).errors) == [1]
+    with pytest.raises(ValueError, match="ids are -1 to 9223372036854775808, but must be 0 to"):
+        decoder.decode_batch([-1, 2**63], [blocks[0]] * 2)
+    with pytest.raises(TypeError, match="ids are bool, but must be integers"):
+        decoder.decode_batch([True], [blocks[0]])
     with pytest.raises(ValueError, match="sizes are 9223372036854775808 to"):
         decoder.decode_batch(ids[0], [blocks[0]], np.array([2**63], np.uint64))
 

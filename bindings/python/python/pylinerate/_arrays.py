@@ -86,7 +86,11 @@ def integers(values: ArrayLike, dtype: type[Integer], name: str) -> NDArray[Inte
     in these errors."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:
-        raise TypeError(f"{name} are {array.dtype}, but must be integers")
+        # NumPy makes objects or floats of integers of Python that no type of its own can hold.
+        exact = array if isinstance(values, np.ndarray) else np.asarray(values, object)
+        if not all(type(value) is int or isinstance(value, np.integer) for value in exact.flat):
+            raise TypeError(f"{name} are {array.dtype}, but must be integers")
+        array = exact
     if array.ndim > 1:
         raise ValueError(f"{name} have {array.ndim} axes, but must have one")
     if array.size and not np.can_cast(array.dtype, dtype):
