@@ -252,6 +252,15 @@ def test_host_memory_is_refused_where_device_memory_is_needed(decode, name, host
         decode(host, OnDevice())
 
 
+@pytest.mark.parametrize("decode", [lambda chunk, out: gpu.decode_into(chunk, out, 8), gpu.decode2_into])
+def test_read_only_array_is_not_decoded_into(decode):
+    class ReadOnly:
+        __cuda_array_interface__ = OnDevice.__cuda_array_interface__ | {"data": (4096, True)}
+
+    with pytest.raises(ValueError, match="out is read-only"):
+        decode(OnDevice(), ReadOnly())
+
+
 def test_cuda_array_interface_describes_the_memory(double):
     array = waves((3, 200))
     resident = gpu.decode(rice.encode(array))

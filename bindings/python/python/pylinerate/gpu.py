@@ -389,7 +389,8 @@ def decode_into(
     TypeError
         If ``chunk`` or ``out`` is not in device memory, or ``out`` has another type.
     ValueError
-        If the chunk has fewer samples than ``out``, or an array is not C-contiguous.
+        If the chunk has fewer samples than ``out``, ``out`` is read-only, or an array is not
+        C-contiguous.
     """
     target = _Source(out, _stream(stream), None, "out")
     source = _Source(chunk, target.stream, target.device, "chunk")
@@ -545,12 +546,15 @@ class _Source:
     in host memory. This object keeps the array alive.
 
     If the array must be in device memory, ``name`` is the name of the argument. For any other
-    object this raises ``TypeError`` then."""
+    object this raises ``TypeError`` then. The argument ``out`` is written to: this raises
+    ``ValueError`` if its ``__cuda_array_interface__`` says that it is read-only."""
 
     def __init__(self, array: Any, stream: int, device: int | None, name: str | None = None) -> None:
         self.stream = stream
         interface = getattr(array, "__cuda_array_interface__", None)
         if interface is not None:
+            if name == "out" and interface["data"][1]:
+                raise ValueError("out is read-only, but must be writeable")
             self._of_device(interface, device if device is not None else getattr(array, "device", 0))
             waits_for = interface.get("stream")
             if waits_for == 0:
@@ -564,7 +568,7 @@ class _Source:
                 {
                     "shape": tuple(borrowed.shape),
                     "typestr": borrowed.typestr,
-                    "data": (borrowed.pointer, True),
+                    "data": (borrowed.pointer, False),
                     "strides": tuple(borrowed.strides),
                 },
                 borrowed.device,
