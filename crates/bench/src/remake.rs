@@ -23,7 +23,8 @@ pub struct RemakeArgs {
 
 /// A shape to run: the name of its record without `.jsonl`, the arguments, and the corpora below
 /// `$LINERATE_CORPORA`. The shape runs once for each corpus, which is added as an option or as an
-/// operand, or once without if none is listed.
+/// operand, or once without if none is listed. If an item lists several, separated by spaces, one
+/// run has those that are there.
 struct Run {
     file: &'static str,
     args: &'static [&'static str],
@@ -67,6 +68,15 @@ const OTHERS: &str =
 /// Returns the names of corpora among words of a command line.
 fn names(words: &str) -> impl Iterator<Item = &str> {
     words.split(' ').filter(|word| !word.starts_with("--"))
+}
+
+/// Divides words of a command line into those about corpora that are there and those about others.
+/// Options are in both. Either is empty if it has no corpus.
+fn divided(words: &str, is_there: impl Fn(&str) -> bool) -> [Vec<&str>; 2] {
+    [true, false].map(|wanted| match names(words).any(|name| is_there(name) == wanted) {
+        true => words.split(' ').filter(|word| word.starts_with("--") || is_there(word) == wanted).collect(),
+        false => Vec::new(),
+    })
 }
 
 /// Whether `remake` runs a subcommand of this name.
@@ -124,8 +134,8 @@ pub fn run(args: &RemakeArgs) -> Result<(), String> {
 }
 
 /// The runs of the wanted shapes, each with its arguments: one for each corpus, with `--quick` one
-/// without a corpus. Runs for which the build lacks a feature or the machine a corpus are added to
-/// `left_out` instead.
+/// without a corpus. Runs for which the build lacks a feature and corpora that the machine lacks
+/// are added to `left_out` instead.
 fn wanted(args: &RemakeArgs, left_out: &mut Vec<String>) -> Result<Vec<(&'static Run, Vec<String>)>, String> {
     let is_wanted =
         |run: &&Run| args.only.is_empty() || args.only.iter().any(|only| run.args[0].contains(&**only));
@@ -139,11 +149,14 @@ fn wanted(args: &RemakeArgs, left_out: &mut Vec<String>) -> Result<Vec<(&'static
         } else {
             for corpus in run.corpora {
                 let is_there = |name: &str| corpora().is_some_and(|root| root.join(name).exists());
-                if names(corpus).all(is_there) {
-                    let more = corpus.split(' ').map(str::to_owned);
+                let [found, missing] = divided(corpus, is_there);
+                if !found.is_empty() {
+                    let more = found.into_iter().map(str::to_owned);
                     all.push((run, words.iter().cloned().chain(more).collect()));
-                } else {
-                    left_out.push(format!("{} {corpus}: not found below $LINERATE_CORPORA", run.args[0]));
+                }
+                if !missing.is_empty() {
+                    let missing = missing.join(" ");
+                    left_out.push(format!("{} {missing}: not found below $LINERATE_CORPORA", run.args[0]));
                 }
             }
         }
@@ -157,6 +170,17 @@ fn wanted(args: &RemakeArgs, left_out: &mut Vec<String>) -> Result<Vec<(&'static
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn run_of_several_corpora_takes_those_that_are_there() {
+        let divide = |words| divided(words, |name| name != "planner/elf" && name != "web");
+        assert_eq!(
+            divide("planner/html planner/elf planner/png"),
+            [vec!["planner/html", "planner/png"], vec!["planner/elf"]]
+        );
+        assert_eq!(divide("--corpus web"), [vec![], vec!["--corpus", "web"]]);
+        assert_eq!(divide("--corpus silesia"), [vec!["--corpus", "silesia"], vec![]]);
+    }
 
     #[test]
     fn every_corpus_is_one_that_the_script_of_corpora_makes_or_verifies() {
