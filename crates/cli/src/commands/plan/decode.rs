@@ -13,8 +13,7 @@ use crate::commands::rice::names::{CHUNK, Decoded, STREAMS, appended, decoded as
 /// files, or prints the records of a block file in the order of their keys, or writes the payloads
 /// of messages. `None` if `command` only trains or checks, for an archive of several folders, and
 /// for three outputs: HDF5 files are read as they are, several chunks of Delta-Rice 1 have
-/// parameters of their own, and several arrays would get other names if one is not in a file
-/// `.npy`.
+/// parameters of their own, and `rice decode` cannot give the names of several files.
 pub(super) fn decoding(command: &[String], data: &[PathBuf]) -> Option<Vec<String>> {
     let words: Vec<&str> = command.iter().map(String::as_str).collect();
     let decoded = |words: &[&str], rest: Vec<String>| {
