@@ -138,9 +138,8 @@ int linerate_cuda_encode_streams(linerate_cuda_codec *codec, linerate_cuda_works
                                  void *stream);
 
 /* Waits for the last call on a workspace and copies the outcomes of its first `count` jobs to
- * `out`. Returns LINERATE_CUDA_BAD_ARGUMENT if that call had fewer jobs. Use it only if that call
- * returned 0: a call that failed has no outcomes, and the workspace may still have those of the
- * call before. */
+ * `out`. Returns LINERATE_CUDA_BAD_ARGUMENT if that call had fewer jobs, or failed: then it has no
+ * outcomes. */
 int linerate_cuda_outcomes(linerate_cuda_workspace *workspace, linerate_cuda_outcome *out, size_t count);
 
 /* Stores the device address of the results of the last call on a workspace, for later work on the

@@ -273,9 +273,11 @@ impl Call {
     ) -> c_int {
         // SAFETY: by the caller.
         guarded(|| unsafe {
+            let workspace = at_mut(self.workspace)?;
+            workspace.drop_outcomes(); // also if the arguments are refused here
             let codec = at(self.codec)?;
             let stream = Stream::from_raw(codec.context(), self.stream);
-            work(codec, list(self.jobs, self.count)?, &stream, at_mut(self.workspace)?)
+            work(codec, list(self.jobs, self.count)?, &stream, workspace)
         })
     }
 }

@@ -35,8 +35,7 @@ pub struct Workspace {
     done: Event,
     /// Whether the last call may still be running: until waiting for it succeeds.
     is_running: bool,
-    /// Number of chunks of the last call that got past the wait in [`begin`](Self::begin), or 0 if
-    /// it failed afterwards.
+    /// Number of chunks of the last call, or 0 if it failed.
     count: usize,
     /// Offset of the results in `memory`.
     results_at: usize,
@@ -65,9 +64,7 @@ impl Workspace {
         self.memory.len() + self.output.len()
     }
 
-    /// Waits for the last call and returns the outcome of each chunk. Use it only if that call
-    /// succeeded: a call that failed has no outcomes, and the workspace may still have those of the
-    /// call before.
+    /// Waits for the last call and returns the outcome of each chunk. A call that failed has none.
     ///
     /// # Errors
     /// As for [`Workspace::wait`].
@@ -109,6 +106,12 @@ impl Workspace {
         Ok(self.output.pointer())
     }
 
+    /// Drops the outcomes of the last call. Each call does this first, so that there are none if it
+    /// fails.
+    pub(crate) fn drop_outcomes(&mut self) {
+        self.count = 0;
+    }
+
     /// Begins a call on `stream`: waits until the last call is done, and allocates the memory that
     /// `plan` adds up, where the workspace has less.
     pub(crate) fn begin<'w>(&'w mut self, plan: &Plan, stream: &'w Stream) -> Result<Call<'w>> {
@@ -116,7 +119,6 @@ impl Workspace {
             return Err(Error::BadArgument("the stream and the workspace are of different devices"));
         }
         self.wait()?;
-        self.count = 0; // the outcomes of the last call end here, even if there is no memory
         grow(&self.context, &mut self.memory, plan.bytes)?;
         let staged = plan.staged.max(plan.count * size_of::<ResultWords>());
         if self.staging.as_slice().len() < staged {

@@ -83,6 +83,7 @@ impl Codec {
         stream: &Stream,
         workspace: &mut Workspace,
     ) -> Result<()> {
+        workspace.drop_outcomes();
         let kernels = self.v1()?;
         let mut plan = Plan::default();
         let chunks_at = plan.stage(jobs.len() * size_of::<Chunk1>())?;
@@ -169,6 +170,7 @@ impl Codec {
         stream: &Stream,
         workspace: &mut Workspace,
     ) -> Result<()> {
+        workspace.drop_outcomes();
         let kernels = self.v1()?;
         if params.m() == 1 || !params.filter().is_lossless() {
             return Err(Error::BadArgument(

@@ -96,6 +96,7 @@ impl Codec {
         stream: &Stream,
         workspace: &mut Workspace,
     ) -> Result<()> {
+        workspace.drop_outcomes();
         let kernels = self.v2_decode()?;
         let width = element.bytes();
         let mut plan = Plan::default();
@@ -203,6 +204,7 @@ impl Codec {
         stream: &Stream,
         workspace: &mut Workspace,
     ) -> Result<()> {
+        workspace.drop_outcomes();
         let kernels = self.v2_encode()?;
         let width = element.bytes();
         let segment = options.segment_len();

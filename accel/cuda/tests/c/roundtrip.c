@@ -89,6 +89,7 @@ int main(int argc, char **argv) {
 
   params.m = 12;
   check(linerate_cuda_decode(codec, workspace, &params, &other, 1, NULL), LINERATE_CUDA_BAD_ARGUMENT, "m = 12");
+  check(linerate_cuda_outcomes(workspace, &outcome, 1), LINERATE_CUDA_BAD_ARGUMENT, "outcomes of a failed call");
   uint64_t results;
   check(linerate_cuda_device_results(workspace, &results), 0, "results");
   check(linerate_cuda_stream_bound(LINERATE_CUDA_I32, 0, SEGMENT, SAMPLES, &bound), 0, "stream bound");

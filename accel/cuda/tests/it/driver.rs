@@ -6,8 +6,10 @@ use std::path::Path;
 use std::process::Command;
 
 use linerate_cuda::{
-    Codec, Context, DecodeJob, DeviceBuffer, Driver, Error, Event, Input, PinnedBuffer, Stream, Workspace,
+    Codec, Context, DecodeJob, DeviceBuffer, Driver, EncodeJob, Error, Event, Input, PinnedBuffer, Stream,
+    Workspace,
 };
+use linerate_rice::v2::{ElementType, StreamOptions};
 use linerate_rice::{Options, Params};
 
 use crate::common;
@@ -105,6 +107,38 @@ fn error_of_the_device_leaves_no_outcomes() {
     for _ in 0..2 {
         let outcomes = workspace.outcomes();
         assert!(matches!(outcomes, Err(Error::Driver { call: "cuEventSynchronize", .. })), "{outcomes:?}");
+    }
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn call_with_arguments_that_are_refused_leaves_no_outcomes() {
+    let Some((codec, stream)) = common::codec() else { return };
+    let mut workspace = Workspace::new(codec.context()).unwrap();
+    let params = Params::default();
+    let chunk = linerate_rice::encode::<i16>(&params, &[], Options::new()).unwrap();
+    let decoded = |samples| DecodeJob { chunk: Input::Host(&chunk), samples, capacity: 0 };
+    let unaligned = [decoded(1)];
+    let encoded = [EncodeJob { samples: Input::Host(&[]), chunk: 1, capacity: 0 }];
+    let options = StreamOptions::new();
+    for function in 0..4 {
+        // SAFETY: no job has samples.
+        let refused = unsafe {
+            codec.decode(&params, &[decoded(0)], &stream, &mut workspace).unwrap();
+            assert_eq!(workspace.outcomes(), Ok(vec![Ok(0)]));
+            let (stream, workspace) = (&stream, &mut workspace);
+            match function {
+                0 => codec.decode(&params, &unaligned, stream, workspace),
+                1 => codec.encode(&params, &encoded, stream, workspace),
+                2 => codec.decode_streams(ElementType::I16, 0, &unaligned, stream, workspace),
+                _ => codec.encode_streams(ElementType::I16, &options, &encoded, stream, workspace),
+            }
+        };
+        assert!(
+            matches!(refused, Err(Error::BadArgument(_) | Error::NoKernel(_))),
+            "{function}: {refused:?}"
+        );
+        assert_eq!(workspace.outcomes(), Ok(vec![]), "{function}");
     }
 }
 
