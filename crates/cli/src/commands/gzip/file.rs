@@ -80,7 +80,7 @@ fn process(
     let threads = if alone || turn.is_some() { args.threads.count_for(input.size()) } else { 1 };
     let begun = Instant::now();
     let (mut summary, finished) = match args.mode() {
-        Mode::Compress => compress(args, operand, &input, alone),
+        Mode::Compress => compress(args, operand, &input, threads, alone),
         Mode::Index => index::make(args, operand, &input, alone),
         Mode::Decompress if args.range.is_some() => {
             let (summary, output) = range::decompress(args, operand, &input.file)?;
@@ -136,6 +136,7 @@ fn compress(
     args: &Args,
     operand: &Operand,
     input: &Opened,
+    threads: usize,
     alone: bool,
 ) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
     let format = args.format.unwrap_or(FormatChoice::Gzip);
@@ -156,7 +157,7 @@ fn compress(
     }
     let mut progress = progress(args, operand, input, alone);
     let mut reader = Counted::new(&input.file);
-    let mut options = args.options(format, args.threads.count_for(input.size()));
+    let mut options = args.options(format, threads);
     if let Some(size) = input.size() {
         // A block that is larger than the file only needs larger buffers: the output is the same.
         let whole = usize::try_from(size).map_or(usize::MAX, |len| len.saturating_add(1));
