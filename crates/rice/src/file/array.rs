@@ -5,7 +5,8 @@ use linerate_core::{Error, Kind, Result};
 use linerate_io::{MapSource, ReadAt};
 
 use super::npy::NpyHeader;
-use super::{Input, NO_MEMORY, PIECE, PartialShape, SampleBuffer, swap_little_endian};
+use super::{Input, NO_MEMORY, PIECE, PartialShape, SampleBuffer, reserve, swap_little_endian};
+use crate::Options;
 use crate::v2::{Element, ElementType, Shape};
 
 const CUT_ARRAY: &str = "the input ends inside the array";
@@ -90,6 +91,11 @@ impl ArrayReader {
                 self.shape().map(drop)
             }
         }
+    }
+
+    /// Makes large reads of a regular file use the threads of `options`.
+    pub(super) fn set_threads(&mut self, options: Options) {
+        self.input.set_threads(options);
     }
 
     /// The type of the samples.
@@ -254,7 +260,9 @@ impl ArrayReader {
             let step = (wanted - self.filled as u64).min(PIECE / size as u64) as usize;
             let words = ((self.filled + step) * size).div_ceil(4);
             let buffer = &mut self.buffer.0;
-            if buffer.len() < words {
+            if buffer.is_empty() {
+                reserve(buffer, words)?;
+            } else if buffer.len() < words {
                 buffer.try_reserve(words - buffer.len()).map_err(|_| NO_MEMORY)?;
                 buffer.resize(words, 0);
             }

@@ -160,6 +160,7 @@ impl ChunkEncoder {
     /// # Errors
     /// Errors of [`SegmentChoice::for_array`], [`Params::new`] and [`ArrayReader::next_piece`].
     pub fn new(mut array: ArrayReader, settings: &ChunkOptions, options: Options) -> Result<ChunkEncoder> {
+        array.set_threads(options);
         let samples = chunk_samples(&array)?;
         let segment = settings.segment.for_array(&array)?;
         let piece_samples = piece_samples(segment.map_or(samples, |n| n.get().min(samples)).max(1).into());

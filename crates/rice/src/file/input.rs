@@ -3,9 +3,12 @@
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
+#[cfg(any(unix, windows))]
+use linerate_core::parallel_map;
 use linerate_core::{Error, Kind, Result};
 
 use super::{NO_MEMORY, npy, wav};
+use crate::Options;
 
 /// Number of bytes for which room is made at a time while input arrives. A damaged length thus
 /// takes memory in proportion to the input, not to the length.
@@ -13,6 +16,11 @@ const STEP: usize = 16 << 20;
 
 /// Size of the read buffer in bytes.
 const BUFFER: usize = 128 << 10;
+
+/// Fewest bytes that a thread is started to read. Copying them from the system's cache takes about
+/// five times as long as starting the thread.
+#[cfg(any(unix, windows))]
+const READ_PER_THREAD: usize = 2 << 20;
 
 /// A file or another reader, read in order.
 ///
@@ -26,6 +34,8 @@ pub struct Input {
     position: u64,
     /// Size in bytes, if the input is a regular file.
     len: Option<u64>,
+    /// Number of threads that may read a regular file at the same time.
+    threads: usize,
 }
 
 enum Inner {
@@ -69,7 +79,13 @@ impl Input {
     }
 
     fn new(inner: Inner, len: Option<u64>) -> Input {
-        Input { inner: BufReader::with_capacity(BUFFER, inner), ahead: Vec::new(), position: 0, len }
+        let inner = BufReader::with_capacity(BUFFER, inner);
+        Input { inner, ahead: Vec::new(), position: 0, len, threads: 1 }
+    }
+
+    /// Makes large reads of a regular file use the threads of `options`.
+    pub(super) fn set_threads(&mut self, options: Options) {
+        self.threads = options.thread_count();
     }
 
     /// Offset of the next byte.
@@ -128,10 +144,7 @@ impl Input {
             match self.inner.read(into) {
                 Ok(n) => return Ok(n),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => {
-                    let offset = self.position + self.ahead.len() as u64;
-                    return Err(Error::from_io(Kind::Read, offset, "cannot read", &e));
-                }
+                Err(e) => return Err(self.read_error(&e)),
             }
         }
     }
@@ -154,6 +167,10 @@ impl Input {
         into[..filled].copy_from_slice(&self.ahead[..filled]);
         self.ahead.drain(..filled);
         self.position += filled as u64;
+        #[cfg(any(unix, windows))]
+        {
+            filled += self.fill_by_threads(&mut into[filled..])?;
+        }
         while filled < into.len() {
             match self.read_some(&mut into[filled..])? {
                 0 => break,
@@ -164,6 +181,33 @@ impl Input {
             }
         }
         Ok(filled)
+    }
+
+    /// Fills `into` by several threads. Returns the number of bytes read: fewer if the input is no
+    /// regular file, if there is too little to read for two threads, or if a thread fails. One
+    /// thread then reads the rest, and meets the error if it is still there.
+    #[cfg(any(unix, windows))]
+    fn fill_by_threads(&mut self, into: &mut [u8]) -> Result<usize> {
+        let threads = self.threads.min(into.len() / READ_PER_THREAD);
+        if threads < 2 || self.len.is_none_or(|len| len.saturating_sub(self.position) < into.len() as u64) {
+            return Ok(0);
+        }
+        let buffered = self.inner.buffer().len().min(into.len());
+        let (first, rest) = into.split_at_mut(buffered);
+        self.inner.read_exact(first).map_err(|e| self.read_error(&e))?;
+        self.position += buffered as u64;
+        let Some(file) = self.file() else { return Ok(buffered) };
+        let (start, share) = (self.position, rest.len().div_ceil(threads).max(1));
+        let shares = rest.chunks_mut(share).enumerate();
+        let read = |(i, into): (usize, &mut [u8])| {
+            linerate_io::read_exact_at(file, start + (i * share) as u64, into)
+        };
+        let is_read = parallel_map(threads, shares, || read).iter().all(io::Result::is_ok);
+        let read = if is_read { rest.len() } else { 0 };
+        // On Windows, the threads have moved the position of the file.
+        self.position = start + read as u64;
+        self.inner.seek(SeekFrom::Start(self.position)).map_err(|e| self.seek_error(&e))?;
+        Ok(buffered + read)
     }
 
     /// Fills `into`. If the input ends before, the error is [`Kind::Truncated`] with `message`,
@@ -220,12 +264,19 @@ impl Input {
         Ok(())
     }
 
-    /// Goes back to an offset of a regular file.
+    /// Goes back to an offset of a regular file. Keeps the buffer if it holds the bytes there.
     pub(super) fn rewind(&mut self, position: u64) -> Result<()> {
+        let next = self.position + self.ahead.len() as u64;
         self.ahead.clear();
-        self.inner.seek(SeekFrom::Start(position)).map_err(|e| self.seek_error(&e))?;
+        // The cast gives no wrong number: both are at most the length of a file.
+        let distance = position.wrapping_sub(next).cast_signed();
+        self.inner.seek_relative(distance).map_err(|e| self.seek_error(&e))?;
         self.position = position;
         Ok(())
+    }
+
+    fn read_error(&self, error: &io::Error) -> Error {
+        Error::from_io(Kind::Read, self.position + self.ahead.len() as u64, "cannot read", error)
     }
 
     fn seek_error(&self, error: &io::Error) -> Error {
@@ -293,5 +344,28 @@ mod tests {
         assert_eq!(file.peek(5).unwrap(), b"j");
         assert_eq!(file.position(), 9);
         assert_eq!(stream.rewind(9).unwrap_err().kind, Kind::Read);
+    }
+
+    #[cfg(any(unix, windows))]
+    #[test]
+    fn threads_read_the_bytes_that_one_thread_reads() {
+        let bytes: Vec<u8> = (0..5 * READ_PER_THREAD as u32 / 4).flat_map(u32::to_le_bytes).collect();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&bytes).unwrap();
+        file.rewind().unwrap();
+        let mut input = Input::from_file(file.try_clone().unwrap()).unwrap();
+        input.set_threads(Options::new().threads(3));
+        assert_eq!(input.peek(7).unwrap(), &bytes[..7]);
+        let mut read = vec![0; bytes.len() - 50];
+        input.read_exact(&mut read[..1], "x").unwrap();
+        input.read_exact(&mut read[1..], "x").unwrap();
+        assert!(read == bytes[..read.len()]);
+        assert_eq!(input.position(), read.len() as u64);
+        assert_eq!(input.peek(100).unwrap(), &bytes[bytes.len() - 50..]);
+        // A file that another program has cut meanwhile ends where it ends now.
+        input.rewind(3).unwrap();
+        file.set_len(4 * READ_PER_THREAD as u64).unwrap();
+        let error = input.read_exact(&mut read, "cut").unwrap_err();
+        assert_eq!((error.kind, error.offset), (Kind::Truncated, 4 * READ_PER_THREAD as u64));
     }
 }

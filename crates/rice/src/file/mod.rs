@@ -55,7 +55,8 @@ mod stream_reader;
 mod wav;
 mod wav_encoder;
 
-use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use bytemuck::allocation::try_zeroed_vec;
+use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use linerate_core::{Error, Kind, Result};
 
 pub use array::ArrayReader;
@@ -103,13 +104,35 @@ impl SampleBuffer {
     }
 }
 
-/// Makes `buffer` at least `len` long.
-fn reserve<T: Copy + Default>(buffer: &mut Vec<T>, len: usize) -> Result<()> {
-    if buffer.len() < len {
+/// Makes `buffer` at least `len` long. A buffer without content gets memory that the system clears
+/// page by page when it is first used.
+fn reserve<T: Copy + Zeroable>(buffer: &mut Vec<T>, len: usize) -> Result<()> {
+    if buffer.is_empty() {
+        *buffer = try_zeroed_vec(len).map_err(|()| NO_MEMORY)?;
+    } else if buffer.len() < len {
         buffer.try_reserve_exact(len - buffer.len()).map_err(|_| NO_MEMORY)?;
-        buffer.resize(len, T::default());
+        buffer.resize(len, T::zeroed());
     }
     Ok(())
+}
+
+/// Bytes of a file or of samples that the next call produced.
+pub enum Piece<'a> {
+    /// The first bytes of a buffer, as many as the number says. You may leave another buffer in its
+    /// place, so that the next call need not wait until these bytes are written.
+    Buffer(&'a mut Vec<u8>, usize),
+    /// Bytes in memory that stays where it is.
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Piece<'a> {
+    /// The bytes.
+    pub fn bytes(self) -> &'a [u8] {
+        match self {
+            Piece::Buffer(buffer, len) => &buffer[..len],
+            Piece::Bytes(bytes) => bytes,
+        }
+    }
 }
 
 /// Converts samples from little-endian order, which files have, to the order of the CPU, or back.

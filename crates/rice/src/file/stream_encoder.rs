@@ -3,7 +3,7 @@
 
 use linerate_core::Result;
 
-use super::{ArrayReader, NOT_REPRODUCED, PIECE, PartialShape, SampleBuffer, reserve};
+use super::{ArrayReader, NOT_REPRODUCED, PIECE, PartialShape, Piece, SampleBuffer, reserve};
 use crate::Options;
 use crate::v2::{self, Element, ElementType, Info, StreamOptions};
 
@@ -25,7 +25,8 @@ pub struct StreamEncoder {
 impl StreamEncoder {
     /// Encodes `array` with `settings`, whose row the streams store. For an array that rows do not
     /// describe, such as one with three axes, at least the first stream stores a shape too.
-    pub fn new(array: ArrayReader, settings: StreamOptions, options: Options) -> StreamEncoder {
+    pub fn new(mut array: ArrayReader, settings: StreamOptions, options: Options) -> StreamEncoder {
+        array.set_threads(options);
         StreamEncoder {
             shape: array.undescribed_by_rows(),
             array,
@@ -68,6 +69,14 @@ impl StreamEncoder {
     /// * Errors of [`ArrayReader::next_piece`] and [`v2::encode_into`].
     /// * [`Kind::Corrupt`](linerate_core::Kind::Corrupt) if verification finds other samples.
     pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
+        Ok(self.next_part()?.map(Piece::bytes))
+    }
+
+    /// Encodes as [`next_bytes`](Self::next_bytes) does, and gives away the buffer with the stream.
+    ///
+    /// # Errors
+    /// Errors of [`next_bytes`](Self::next_bytes).
+    pub fn next_part(&mut self) -> Result<Option<Piece<'_>>> {
         match self.array.element() {
             ElementType::I16 => self.next_stream::<i16>(),
             ElementType::U16 => self.next_stream::<u16>(),
@@ -76,7 +85,7 @@ impl StreamEncoder {
         }
     }
 
-    fn next_stream<T: Element>(&mut self) -> Result<Option<&[u8]>> {
+    fn next_stream<T: Element>(&mut self) -> Result<Option<Piece<'_>>> {
         let max = PIECE / size_of::<T>() as u64;
         let samples = match self.shape.and_then(|shape| shape.slab()) {
             Some(slab) if slab <= max => max / slab * slab,
@@ -92,12 +101,11 @@ impl StreamEncoder {
         let shape = self.shape.and_then(|shape| shape.of_slabs(piece.len() as u64));
         let settings = if shape.is_some() { self.settings.shape(shape) } else { self.settings };
         let len = encoded(&settings, piece, self.options, self.verify, &mut self.stream, &mut self.decoded)?;
-        let stream = &self.stream[..len];
         if self.first.is_none_or(|first| first.samples == 0) {
-            self.first = Some(v2::info(stream)?);
+            self.first = Some(v2::info(&self.stream[..len])?);
         }
         self.streams += 1;
-        Ok(Some(stream))
+        Ok(Some(Piece::Buffer(&mut self.stream, len)))
     }
 }
 

@@ -1,12 +1,14 @@
 //! Decodes a file of version 2: streams one after another, each in pieces of whole segments.
 
+use core::mem::take;
 use core::num::NonZeroU32;
 use std::collections::VecDeque;
 
+use bytemuck::{cast_slice, cast_slice_mut, pod_align_to_mut};
 use linerate_core::{Error, Kind, Result};
 use linerate_io::MapSource;
 
-use super::{Input, PIECE, PartialShape, SampleBuffer, swap_little_endian, wav};
+use super::{Input, PIECE, PartialShape, Piece, reserve, swap_little_endian, wav};
 use crate::Options;
 use crate::v2::file_record::{self, FileRecord};
 use crate::v2::header::{Fields, HEADER};
@@ -15,6 +17,10 @@ use crate::v2::{self, Element, ElementType, Shape};
 /// Longest stream of a regular file, in bytes, that is read into memory; a longer one is mapped.
 /// The encoders of this module write shorter ones, unless a segment is longer than a piece.
 const MAX_READ: u64 = 4 * PIECE;
+
+/// Bytes of samples that a thread decodes in a piece, unless all threads together would decode more
+/// than [`PIECE`] bytes. One thread's piece then stays in the cache until it is written.
+const PER_THREAD: u64 = 4 << 20;
 
 const CUT_TABLE: &str = "the stream ends within its table of segments";
 const CUT_SEGMENT: &str = "the stream ends before its last segment does";
@@ -192,7 +198,10 @@ pub struct StreamReader {
     seen: Option<StreamTotals>,
     /// The stream being decoded, and its next segment.
     current: Option<(Stream, usize)>,
-    piece: SampleBuffer,
+    /// The decoded samples, from the first address on that is aligned for them: see [`aligned`].
+    piece: Vec<u8>,
+    /// Memory of the last stream, for the next one.
+    spare: Vec<u8>,
 }
 
 /// A stream, in memory or mapped.
@@ -202,6 +211,7 @@ struct Stream {
 }
 
 enum Data {
+    /// The stream is at the beginning of a buffer.
     Read(Vec<u8>),
     Mapped(MapSource),
 }
@@ -209,7 +219,7 @@ enum Data {
 impl Stream {
     fn bytes(&self) -> &[u8] {
         match &self.data {
-            Data::Read(bytes) => bytes,
+            Data::Read(bytes) => &bytes[..self.header.bytes as usize],
             // The stream lay within the file when it was mapped.
             Data::Mapped(map) => map.as_ref().get(self.header.offset as usize..).unwrap_or_default(),
         }
@@ -218,7 +228,8 @@ impl Stream {
 
 impl StreamReader {
     /// Decodes the streams of `input`.
-    pub fn new(input: Input, options: Options) -> StreamReader {
+    pub fn new(mut input: Input, options: Options) -> StreamReader {
+        input.set_threads(options);
         StreamReader {
             input,
             options,
@@ -226,7 +237,8 @@ impl StreamReader {
             held: VecDeque::new(),
             seen: None,
             current: None,
-            piece: SampleBuffer::default(),
+            piece: Vec::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -321,16 +333,24 @@ impl StreamReader {
     /// Errors of [`next_piece`](Self::next_piece); [`Kind::BadArgument`] also if no WAV file was
     /// encoded, and [`Kind::Corrupt`] for samples that are too large for the file's samples.
     pub fn next_file_bytes(&mut self) -> Result<Option<&[u8]>> {
+        Ok(self.next_file_part()?.map(Piece::bytes))
+    }
+
+    /// Returns bytes as [`next_file_bytes`](Self::next_file_bytes) does, and gives away the buffer
+    /// of decoded samples.
+    ///
+    /// # Errors
+    /// Errors of [`next_file_bytes`](Self::next_file_bytes).
+    pub fn next_file_part(&mut self) -> Result<Option<Piece<'_>>> {
         while !self.has_segments() {
             if !self.next_stream()? {
                 return Ok(None);
             }
             if self.is_at_record() {
                 let Some((stream, _)) = &self.current else { return Ok(None) };
-                let record = &stream.bytes()[HEADER + 4..stream.header.bytes as usize];
-                return Ok(Some(
-                    FileRecord::parse(record).map_err(|e| e.shifted(stream.header.offset))?.bytes,
-                ));
+                let record = &stream.bytes()[HEADER + 4..];
+                let record = FileRecord::parse(record).map_err(|e| e.shifted(stream.header.offset))?;
+                return Ok(Some(Piece::Bytes(record.bytes)));
             }
         }
         let offset = self.current.as_ref().map_or(0, |(stream, _)| stream.header.offset);
@@ -340,12 +360,11 @@ impl StreamReader {
         if wav::stored_as(sample_bytes) != element {
             return Err(Error::new(Kind::Corrupt, offset, "a WAV file of samples of another type"));
         }
-        let n = self.next_bytes()?.map_or(0, <[u8]>::len);
-        let bytes = &mut self.piece.samples_mut()[..n];
+        let n = self.decode_bytes()?.unwrap_or(0);
         let misfit =
             Error::new(Kind::Corrupt, offset, "a sample that does not fit into those of the WAV file");
-        let n = wav::narrow(bytes, sample_bytes).ok_or(misfit)?;
-        Ok(Some(&bytes[..n]))
+        let n = wav::narrow(&mut cast_slice_mut(aligned(&mut self.piece))[..n], sample_bytes);
+        Ok(Some(self.piece(n.ok_or(misfit)?)))
     }
 
     /// Decodes the next whole segments of a stream: at most 16 MiB of samples, or one longer
@@ -359,7 +378,7 @@ impl StreamReader {
     ///   [`max_output`](Self::max_output).
     /// * [`Kind::Read`] if reading or mapping fails.
     pub fn next_piece<T: Element>(&mut self) -> Result<Option<&[T]>> {
-        Ok(self.decode_piece::<T>()?.map(|n| &self.piece.samples()[..n]))
+        Ok(self.decode_piece::<T>()?.map(|n| &cast_slice(aligned(&mut self.piece))[..n]))
     }
 
     /// Decodes as [`next_piece`](Self::next_piece) does, for samples of any type, and returns
@@ -368,6 +387,28 @@ impl StreamReader {
     /// # Errors
     /// Errors of [`next_piece`](Self::next_piece).
     pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
+        Ok(self.next_part()?.map(Piece::bytes))
+    }
+
+    /// Decodes as [`next_bytes`](Self::next_bytes) does, and gives away the buffer.
+    ///
+    /// # Errors
+    /// Errors of [`next_piece`](Self::next_piece).
+    pub fn next_part(&mut self) -> Result<Option<Piece<'_>>> {
+        Ok(self.decode_bytes()?.map(|n| self.piece(n)))
+    }
+
+    /// The first `n` bytes that were decoded.
+    fn piece(&mut self, n: usize) -> Piece<'_> {
+        let (unaligned, ..) = pod_align_to_mut::<u8, u32>(&mut self.piece);
+        match unaligned.is_empty() {
+            true => Piece::Buffer(&mut self.piece, n),
+            false => Piece::Bytes(&cast_slice(aligned(&mut self.piece))[..n]),
+        }
+    }
+
+    /// Decodes a piece to little-endian bytes, and returns their number.
+    fn decode_bytes(&mut self) -> Result<Option<usize>> {
         let Some(element) = self.next_element()? else { return Ok(None) };
         let n = match element {
             ElementType::I16 => self.decode_piece::<i16>(),
@@ -376,9 +417,9 @@ impl StreamReader {
             ElementType::U32 => self.decode_piece::<u32>(),
         };
         let Some(n) = n? else { return Ok(None) };
-        let bytes = &mut self.piece.samples_mut()[..n * element.bytes()];
-        swap_little_endian(bytes, element.bytes());
-        Ok(Some(bytes))
+        let n = n * element.bytes();
+        swap_little_endian(&mut cast_slice_mut(aligned(&mut self.piece))[..n], element.bytes());
+        Ok(Some(n))
     }
 
     /// Returns the type of the samples of the next piece; `None` after the last piece.
@@ -400,12 +441,15 @@ impl StreamReader {
             self.input.check_mapped(offset + stream.header.bytes, CUT_SEGMENT)?;
         }
         let segment = segment as usize;
-        let max_segments = (PIECE as usize / size_of::<T>() / segment).max(1);
-        self.piece.reserve(((max_segments * segment) as u64).min(samples) as usize * size_of::<T>())?;
+        let max = PIECE.min(self.options.thread_count() as u64 * PER_THREAD) as usize;
+        let max_segments = (max / size_of::<T>() / segment).max(1);
+        let most = ((max_segments * segment) as u64).min(samples) as usize * size_of::<T>();
+        reserve(&mut self.piece, most.next_multiple_of(4) + align_of::<u32>() - 1)?;
         let segments = *next..(*next + max_segments).min(segments as usize);
         *next = segments.end;
         let options = self.options.for_samples(segments.len() * segment);
-        let n = v2::decode_segments::<T>(stream.bytes(), segments, self.piece.samples_mut(), options)
+        let out = cast_slice_mut(aligned(&mut self.piece));
+        let n = v2::decode_segments::<T>(stream.bytes(), segments, out, options)
             .map_err(|e| e.shifted(offset))?;
         Ok(Some(n))
     }
@@ -432,8 +476,9 @@ impl StreamReader {
 
     /// Begins the next stream. Returns whether there is one.
     fn next_stream(&mut self) -> Result<bool> {
-        // Frees the memory of this stream before the next one is read.
-        self.current = None;
+        if let Some((Stream { data: Data::Read(bytes), .. }, _)) = self.current.take() {
+            self.spare = bytes;
+        }
         let next = match self.held.pop_front() {
             Some(stream) => Some(stream),
             None => self.load()?,
@@ -530,7 +575,7 @@ impl StreamReader {
     /// Reads the next stream, or maps it if it is long and in a regular file.
     fn load(&mut self) -> Result<Option<Stream>> {
         let Some((mut header, fields, start)) = self.read_header()? else { return Ok(None) };
-        let mut bytes = start.to_vec();
+        let mut bytes = take(&mut self.spare);
         let entries = fields.entries();
         if self.is_seekable() {
             self.skip_rest(&mut header, &fields)?;
@@ -541,9 +586,15 @@ impl StreamReader {
                     .map_err(|e| Error::from_io(Kind::Read, 0, "cannot map the file", &e))?;
                 return Ok(Some(Stream { header, data: Data::Mapped(map.sequential()) }));
             }
-            self.input.rewind(header.offset + HEADER as u64)?;
-            self.input.append(&mut bytes, header.bytes - HEADER as u64, CUT_SEGMENT)?;
-        } else if entries > 0 {
+            // The file was long enough for these bytes when it was opened.
+            reserve(&mut bytes, header.bytes as usize)?;
+            self.input.rewind(header.offset)?;
+            self.input.read_exact(&mut bytes[..header.bytes as usize], CUT_SEGMENT)?;
+            return Ok(Some(Stream { header, data: Data::Read(bytes) }));
+        }
+        bytes.clear();
+        bytes.extend_from_slice(&start);
+        if entries > 0 {
             self.input.append(&mut bytes, entries.saturating_mul(4), CUT_TABLE)?;
             let words = bytes.last_chunk().map_or(0, |last| u32::from_le_bytes(*last));
             self.input.append(&mut bytes, u64::from(words) * 4, CUT_SEGMENT)?;
@@ -562,6 +613,11 @@ impl StreamReader {
     }
 }
 
+/// The part of a buffer that is aligned for samples of every type.
+fn aligned(buffer: &mut [u8]) -> &mut [u32] {
+    pod_align_to_mut(buffer).1
+}
+
 fn not_a_stream(offset: u64) -> Error {
     let message = match offset {
         0 => "this is not a v2 file; a v1 chunk needs its cd_values",
@@ -575,6 +631,7 @@ mod tests {
     use std::io::Cursor;
     use std::vec::Vec;
 
+    use super::super::{ArrayReader, StreamEncoder};
     use super::*;
     use crate::v2::StreamOptions;
 
@@ -590,5 +647,35 @@ mod tests {
         }
         assert_eq!(read, parts.concat());
         assert_eq!(reader.seen().map(|seen| (seen.streams, seen.samples)), Some((4, 8001)));
+    }
+
+    #[test]
+    fn a_buffer_that_is_given_away_may_be_replaced_by_any_other() {
+        let samples: Vec<i32> = (0..5 << 20).map(|i| i % 1000 * 70_000).collect();
+        let bytes: Vec<u8> = samples.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let input = Input::from_reader(Cursor::new(bytes.clone()));
+        let array = ArrayReader::raw(input, ElementType::I32, PartialShape::any_length()).unwrap();
+        let mut encoder = StreamEncoder::new(array, StreamOptions::new(), Options::new());
+        // Buffers that are too small, too large and not empty.
+        let mut others = [0, 3, 40 << 20].into_iter().cycle();
+        let mut taken = |part: Piece<'_>| match part {
+            Piece::Buffer(buffer, len) => {
+                let mut bytes = core::mem::replace(buffer, vec![7; others.next().unwrap()]);
+                bytes.truncate(len);
+                bytes
+            }
+            Piece::Bytes(bytes) => bytes.to_vec(),
+        };
+        let mut file = Vec::new();
+        while let Some(part) = encoder.next_part().unwrap() {
+            file.extend(taken(part));
+        }
+        let mut reader = StreamReader::new(Input::from_reader(Cursor::new(file)), Options::new());
+        let mut decoded = Vec::new();
+        while let Some(part) = reader.next_part().unwrap() {
+            decoded.extend(taken(part));
+        }
+        assert!(decoded == bytes);
+        assert!(reader.seen().is_some_and(|seen| seen.streams == 2));
     }
 }

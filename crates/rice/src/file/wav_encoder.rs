@@ -4,7 +4,7 @@ use linerate_core::{Error, Kind, Result};
 
 use super::stream_encoder::{encoded, stream_samples};
 use super::wav::{WavHeader, widen};
-use super::{Input, PIECE, SampleBuffer};
+use super::{Input, PIECE, Piece, SampleBuffer};
 use crate::Options;
 use crate::v2::file_record::{FileRecord, MAX_RECORD};
 use crate::v2::header::write_file_record;
@@ -31,7 +31,10 @@ pub struct WavEncoder {
     /// Bytes of the file that are being encoded.
     stored: Vec<u8>,
     samples: SampleBuffer,
+    /// The last stream with samples.
     stream: Vec<u8>,
+    /// The last stream with a file record.
+    record: Vec<u8>,
     decoded: SampleBuffer,
 }
 
@@ -54,6 +57,7 @@ impl WavEncoder {
     ///   of the file.
     /// * [`Kind::Read`] if reading fails.
     pub fn new(mut input: Input, settings: StreamOptions, options: Options) -> Result<WavEncoder> {
+        input.set_threads(options);
         let header = WavHeader::read(&mut input)?;
         let channels = header.format.channels;
         if settings.channel_count().is_some_and(|n| n.get() > 1 && n != channels) {
@@ -73,6 +77,7 @@ impl WavEncoder {
             stored: Vec::new(),
             samples: SampleBuffer::default(),
             stream: Vec::new(),
+            record: Vec::new(),
             decoded: SampleBuffer::default(),
         })
     }
@@ -110,6 +115,15 @@ impl WavEncoder {
     /// * [`Kind::Corrupt`] if verification finds other samples.
     /// * Errors of [`v2::encode_into`](crate::v2::encode_into) for the settings.
     pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
+        Ok(self.next_part()?.map(Piece::bytes))
+    }
+
+    /// Encodes as [`next_bytes`](Self::next_bytes) does, and gives away the buffer of a stream with
+    /// samples.
+    ///
+    /// # Errors
+    /// Errors of [`next_bytes`](Self::next_bytes).
+    pub fn next_part(&mut self) -> Result<Option<Piece<'_>>> {
         loop {
             match self.next {
                 Next::Head if self.head_encoded < self.header.head.len() => {
@@ -127,7 +141,7 @@ impl WavEncoder {
                         ElementType::I32 | ElementType::U32 => self.next_samples::<i32>()?,
                     };
                     if n > 0 {
-                        return Ok(Some(&self.stream[..n]));
+                        return Ok(Some(Piece::Buffer(&mut self.stream, n)));
                     }
                     self.next = Next::Tail;
                 }
@@ -135,7 +149,11 @@ impl WavEncoder {
                     self.stored.clear();
                     self.stored.append(&mut self.rest);
                     let had = self.stored.len();
-                    self.stored.resize(had.max(MAX_RECORD), 0);
+                    // Room for one byte more than a file has left, to read to its end.
+                    let in_file = self.input.file_len().map(|len| len.saturating_sub(self.input.position()));
+                    let left = in_file.map_or(MAX_RECORD as u64, |left| left + 1);
+                    let room = left.saturating_add(had as u64).min(MAX_RECORD as u64) as usize;
+                    self.stored.resize(room.max(had), 0);
                     let n = self.input.fill(&mut self.stored[had..])?;
                     self.stored.truncate(had + n);
                     return Ok(if self.stored.is_empty() { None } else { Some(self.record()) });
@@ -145,10 +163,10 @@ impl WavEncoder {
     }
 
     /// Makes a stream with a file record of the bytes in `stored`.
-    fn record(&mut self) -> &[u8] {
+    fn record(&mut self) -> Piece<'_> {
         let record = FileRecord { sample_bytes: self.header.format.sample_bytes, bytes: &self.stored };
-        write_file_record(self.element(), self.settings.row_len(), &record, &mut self.stream);
-        &self.stream
+        write_file_record(self.element(), self.settings.row_len(), &record, &mut self.record);
+        Piece::Bytes(&self.record)
     }
 
     /// Encodes the next whole frames. Returns the size of the stream in bytes, or 0 after the last
@@ -164,9 +182,11 @@ impl WavEncoder {
         let wanted = frames.max(1).min(left) * format.frame();
         self.stored.clear();
         // Memory grows as samples arrive, so that a wrong size costs nothing.
+        let in_file = self.input.file_len().map(|len| len.saturating_sub(self.input.position()));
+        let max_step = in_file.unwrap_or(0).max(1 << 20);
         while (self.stored.len() as u64) < wanted {
             let had = self.stored.len();
-            let step = (wanted - had as u64).min(1 << 20) as usize;
+            let step = (wanted - had as u64).min(max_step) as usize;
             self.stored.try_reserve(step).map_err(|_| super::NO_MEMORY)?;
             self.stored.resize(had + step, 0);
             let n = self.input.fill(&mut self.stored[had..])?;
