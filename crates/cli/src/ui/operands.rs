@@ -1,4 +1,5 @@
-//! The operands of `gzip` and `zstd`: standard input, files, and with `-r` the files below folders.
+//! The operands of `gzip`, `zstd` and `rice`: standard input, files, and with `-r` the files below
+//! folders.
 
 use std::collections::HashSet;
 use std::io::{IsTerminal, stdin, stdout};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::ui::error::CliError;
 use crate::ui::walk;
 
-/// An input of `gzip` or `zstd`.
+/// An input of a subcommand.
 pub(crate) enum Operand {
     Stdin,
     /// Given on the command line.
@@ -18,7 +19,7 @@ pub(crate) enum Operand {
 
 impl Operand {
     /// The operand that an argument of the command line names; `-` is standard input.
-    fn from_argument(path: &Path) -> Operand {
+    pub(crate) fn from_argument(path: &Path) -> Operand {
         if is_stdin(path) { Operand::Stdin } else { Operand::Named(path.to_owned()) }
     }
 

@@ -147,6 +147,15 @@ impl Output {
         matches!(self, Output::File(file) if !file.is_special())
     }
 
+    /// The path of the file, device or pipe that is written. `None` for standard output and for a
+    /// discarded output.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Output::Stdout(_) | Output::Nowhere => None,
+            Output::File(file) => Some(file.target()),
+        }
+    }
+
     /// Commits a file, which then appears under its name. Returns the name, or `None` for standard
     /// output and for a discarded output.
     pub(crate) fn commit(self) -> Result<Option<PathBuf>, CliError> {

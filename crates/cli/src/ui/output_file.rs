@@ -110,7 +110,8 @@ impl FinishedOutput {
         Ok(FinishedOutput { output, deleted })
     }
 
-    /// Completes an output that was not made from a file on this machine.
+    /// Completes an output that already has its attributes, or takes over none, and whose source is
+    /// kept.
     pub(crate) fn without_source(output: Output) -> FinishedOutput {
         FinishedOutput { output, deleted: None }
     }

@@ -1,7 +1,7 @@
 //! The summary of a processed file: its line of `-v` and its object of `--json`.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -11,6 +11,8 @@ pub(crate) struct RunSummary {
     file: String,
     mode: &'static str,
     begun: Instant,
+    /// Time that the work took. `None` until [`stop`](Self::stop) is called.
+    took: Option<Duration>,
     /// The subcommand's regular output, printed only without `--json`.
     pub(crate) lines: Vec<String>,
     /// The file or folder written.
@@ -33,6 +35,7 @@ impl RunSummary {
             file: file.display().to_string(),
             mode,
             begun: Instant::now(),
+            took: None,
             lines: Vec::new(),
             output: None,
             bytes: 0,
@@ -45,6 +48,16 @@ impl RunSummary {
     /// The name of the file processed.
     pub(crate) fn file(&self) -> &str {
         &self.file
+    }
+
+    /// Ends the measured time, which otherwise ends when the summary is printed.
+    pub(crate) fn stop(&mut self) {
+        self.took = Some(self.begun.elapsed());
+    }
+
+    /// The time that the work took, or has taken so far, in seconds.
+    fn seconds(&self) -> f64 {
+        self.took.unwrap_or_else(|| self.begun.elapsed()).as_secs_f64()
     }
 
     /// Sets a key of the object of `--json`.
@@ -65,7 +78,7 @@ impl RunSummary {
         let text = self.text.as_ref()?;
         let rate = match self.bytes {
             0 => String::new(),
-            n => format!(", {:.0} MB/s", n as f64 / 1e6 / self.begun.elapsed().as_secs_f64().max(1e-9)),
+            n => format!(", {:.0} MB/s", n as f64 / 1e6 / self.seconds().max(1e-9)),
         };
         let target = self.output.as_ref().map(|path| format!(" -> {}", path.display())).unwrap_or_default();
         Some(format!("{}: {text}{rate}{target}", self.file))
@@ -80,7 +93,7 @@ impl RunSummary {
             "file": self.file,
             "status": "ok",
             "mode": self.mode,
-            "seconds": self.begun.elapsed().as_secs_f64(),
+            "seconds": self.seconds(),
         });
         if let Some(output) = &self.output {
             value["output"] = json!(output.display().to_string());

@@ -12,6 +12,7 @@ mod links;
 #[cfg(all(target_os = "linux", feature = "mount", feature = "remote", feature = "zstd-compress"))]
 mod messages;
 mod nx;
+mod outcome;
 mod pages;
 mod plan;
 mod rice;

@@ -3,17 +3,18 @@
 use std::process::ExitCode;
 
 use linerate_core::Kind;
-use linerate_rice::Params;
-use linerate_rice::file::{ChunkReader, Input, NpyHeader, PartialShape, StreamReader};
+use linerate_rice::file::{ChunkReader, Input, NpyHeader, PartialShape, Piece, StreamReader};
 use linerate_rice::v2::{ElementType, Shape};
+use linerate_rice::{Options, Params};
 
 use super::array_args::{element_type, partial_shape};
 use super::chunk_args::ChunkArgs;
-use super::operand::{Operand, Sink};
+use super::operand::{self, Job, Parts, Sink};
 use super::work_args::{TargetArgs, WorkArgs};
-use super::{check_target, names, parameters, process_each, usage_error, writes_stdout};
+use super::{check_target, names, parameters, usage_error, writes_stdout};
 use crate::ui::error::{CliError, engine_error};
-use crate::ui::progress::{Label, Progress, Show};
+use crate::ui::output_file::FinishedOutput;
+use crate::ui::progress::Progress;
 use crate::ui::summary::RunSummary;
 use crate::ui::{exit_code, size};
 
@@ -61,8 +62,8 @@ pub(super) fn run(args: &DecodeArgs) -> ExitCode {
     match check(args) {
         Ok(()) => {
             let to_stdout = writes_stdout(&args.work.files, &args.target);
-            let operands = args.work.operands(&names::ENCODED);
-            process_each(operands, &args.work.verbosity, to_stdout, |operand| process(args, operand))
+            let threads = || args.work.threads.count();
+            args.work.process_each(&names::ENCODED, threads, to_stdout, |job| process(args, job))
         }
         Err(message) => usage_error(message),
     }
@@ -82,32 +83,32 @@ fn check(args: &DecodeArgs) -> Result<(), &'static str> {
     }
 }
 
-fn process(args: &DecodeArgs, operand: &Operand) -> Result<RunSummary, CliError> {
-    let mut summary = operand.summary("decode");
-    let (input, meta) = operand.open()?;
-    let verbosity = &args.work.verbosity;
-    let progress = Progress::new(
-        Show::of(verbosity.quiet, verbosity.json),
-        Label::File(operand.name()),
-        input.file_len(),
-    );
+fn process(args: &DecodeArgs, job: &Job<'_>) -> Result<(RunSummary, FinishedOutput), CliError> {
+    let mut summary = job.summary("decode");
+    let (input, meta) = operand::open(job.operand)?;
+    let share = job.share(&input);
+    let options = share.options();
+    let progress = job.progress(input.file_len());
     let open_sink =
-        |meta, ending| Sink::open(&args.target, operand, meta, |path| names::decoded(path, ending));
+        |meta, ending| Sink::open(&args.target, job.operand, meta, |path| names::decoded(path, ending));
     let array = if args.raw { names::Decoded::Raw } else { names::Decoded::Npy };
     let (found, sink) = match args.chunk.params() {
         Some(params) => {
             let mut sink = open_sink(meta, array)?;
-            (decode_v1(args, &params, input, &mut sink, progress, &mut summary)?, sink)
+            let found = sink.fill(&share, |parts| {
+                decode_v1(args, &params, input, options, parts, progress, &mut summary)
+            })?;
+            (found, sink)
         }
         None => {
             let mut streams =
-                StreamReader::new(input, args.work.options()).max_output(args.max_output.unwrap_or(u64::MAX));
+                StreamReader::new(input, options).max_output(args.max_output.unwrap_or(u64::MAX));
             let is_wav = !args.raw && args.shape.is_none() && streams.is_wav().map_err(engine_error)?;
             let mut sink = open_sink(meta, if is_wav { names::Decoded::Wav } else { array })?;
-            let found = match is_wav {
-                true => decode_wav(streams, &mut sink, progress, &mut summary)?,
-                false => decode_v2(args, streams, &mut sink, progress, &mut summary)?,
-            };
+            let found = sink.fill(&share, |parts| match is_wav {
+                true => decode_wav(streams, parts, progress, &mut summary),
+                false => decode_v2(args, streams, parts, progress, &mut summary),
+            })?;
             (found, sink)
         }
     };
@@ -115,19 +116,19 @@ fn process(args: &DecodeArgs, operand: &Operand) -> Result<RunSummary, CliError>
     summary.set("samples", found.shape.samples());
     summary.set("shape", found.shape.axes());
     summary.set("threads", args.work.threads.count());
-    sink.finish(&mut summary)?;
-    Ok(summary)
+    let output = sink.finish(&mut summary)?;
+    Ok((summary, output))
 }
 
 /// Writes the WAV file that was encoded. Returns the type and shape of its samples.
 fn decode_wav(
     mut streams: StreamReader,
-    sink: &mut Sink,
+    parts: &mut Parts<'_>,
     mut progress: Progress,
     summary: &mut RunSummary,
 ) -> Result<NpyHeader, CliError> {
-    while let Some(bytes) = streams.next_file_bytes().map_err(engine_error)? {
-        sink.put(bytes)?;
+    while let Some(part) = streams.next_file_part().map_err(engine_error)? {
+        parts.put(part)?;
         progress.update(streams.position());
     }
     let seen = streams.seen();
@@ -143,13 +144,14 @@ fn decode_v1(
     args: &DecodeArgs,
     params: &Params,
     input: Input,
-    sink: &mut Sink,
+    options: Options,
+    parts: &mut Parts<'_>,
     mut progress: Progress,
     summary: &mut RunSummary,
 ) -> Result<NpyHeader, CliError> {
     summary.set("format", "v1");
     summary.extend(parameters::record(params));
-    let mut chunk = ChunkReader::new(input, params, args.work.options()).map_err(engine_error)?;
+    let mut chunk = ChunkReader::new(input, params, options).map_err(engine_error)?;
     let samples = chunk.samples();
     let shape = shape(args, Shape::from_rows(samples, None))?;
     if args.max_output.is_some_and(|max| samples * 2 > max) {
@@ -157,10 +159,10 @@ fn decode_v1(
     }
     let header = NpyHeader { element: args.dtype.unwrap_or(ElementType::I16), shape };
     if !args.raw {
-        sink.put(&header.to_bytes())?;
+        parts.put(Piece::Bytes(&header.to_bytes()))?;
     }
     while let Some(bytes) = chunk.next_bytes().map_err(engine_error)? {
-        sink.put(bytes)?;
+        parts.put(Piece::Bytes(bytes))?;
         progress.update(chunk.position());
     }
     summary.bytes = chunk.position();
@@ -170,7 +172,7 @@ fn decode_v1(
 fn decode_v2(
     args: &DecodeArgs,
     mut streams: StreamReader,
-    sink: &mut Sink,
+    parts: &mut Parts<'_>,
     mut progress: Progress,
     summary: &mut RunSummary,
 ) -> Result<NpyHeader, CliError> {
@@ -186,10 +188,10 @@ fn decode_v2(
         false => (streams.first().map_err(engine_error)?.element, given),
     };
     if let (Some(shape), false) = (early, args.raw) {
-        sink.put(&NpyHeader { element, shape }.to_bytes())?;
+        parts.put(Piece::Bytes(&NpyHeader { element, shape }.to_bytes()))?;
     }
-    while let Some(bytes) = streams.next_bytes().map_err(engine_error)? {
-        sink.put(bytes)?;
+    while let Some(part) = streams.next_part().map_err(engine_error)? {
+        parts.put(part)?;
         progress.update(streams.position());
     }
     // At least one stream was seen, since an input without streams is an error above.

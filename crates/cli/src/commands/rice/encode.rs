@@ -5,19 +5,21 @@ use std::num::NonZeroU32;
 use std::process::ExitCode;
 
 use linerate_rice::file::{
-    ArrayReader, ChunkEncoder, ChunkOptions, Input, SegmentChoice, StreamEncoder, WavEncoder,
+    ArrayReader, ChunkEncoder, ChunkOptions, Input, Piece, SegmentChoice, StreamEncoder, WavEncoder,
 };
 use linerate_rice::v2::{ElementType, MAX_CHANNELS, MAX_SEGMENT, StreamOptions};
-use linerate_rice::{Error, Filter, Kind, Params};
+use linerate_rice::{Error, Filter, Kind, Options, Params};
 
 use super::array_args::ArrayArgs;
 use super::chunk_args::{check_filter, filter, known_rice_parameter, segment};
-use super::operand::{Operand, Sink};
+use super::operand::{self, Job, Parts, Share, Sink};
 use super::work_args::{TargetArgs, WorkArgs};
-use super::{check_target, names, parameters, process_each, reads_stdin, usage_error, writes_stdout};
+use super::{check_target, names, parameters, usage_error, writes_stdout};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
-use crate::ui::progress::{Label, Progress, Show};
+use crate::ui::operands::read_stdin;
+use crate::ui::output_file::FinishedOutput;
+use crate::ui::progress::Progress;
 use crate::ui::summary::RunSummary;
 
 const EXAMPLES: &str = "\
@@ -119,8 +121,8 @@ pub(super) fn run(args: &EncodeArgs) -> ExitCode {
         Ok(()) => {
             let to_stdout = writes_stdout(&args.work.files, &args.target);
             let suffixes: &[&str] = if args.version.v1 { &names::TO_ENCODE_V1 } else { &names::TO_ENCODE };
-            let operands = args.work.operands(suffixes);
-            process_each(operands, &args.work.verbosity, to_stdout, |operand| process(args, operand))
+            let threads = || args.work.threads.count();
+            args.work.process_each(suffixes, threads, to_stdout, |job| process(args, job))
         }
         Err(message) => usage_error(message),
     }
@@ -135,7 +137,7 @@ fn check(args: &EncodeArgs) -> Result<(), &'static str> {
         return Err("a v1 chunk holds 16-bit samples; --dtype must be i16 or u16");
     }
     let is_complete = args.raw.shape.is_some_and(|shape| shape.shape().is_some());
-    if v1 && args.raw.dtype.is_some() && !is_complete && reads_stdin(&args.work.files) {
+    if v1 && args.raw.dtype.is_some() && !is_complete && read_stdin(&args.work.files) {
         return Err("to encode raw samples from a pipe with --v1, give the complete --shape");
     }
     match args.segment {
@@ -153,42 +155,38 @@ fn check(args: &EncodeArgs) -> Result<(), &'static str> {
     }
 }
 
-fn process(args: &EncodeArgs, operand: &Operand) -> Result<RunSummary, CliError> {
-    let mut summary = operand.summary("encode");
-    let (mut input, meta) = operand.open()?;
+fn process(args: &EncodeArgs, job: &Job<'_>) -> Result<(RunSummary, FinishedOutput), CliError> {
+    let mut summary = job.summary("encode");
+    let (mut input, meta) = operand::open(job.operand)?;
+    let share = job.share(&input);
     if args.raw.is_wav(&mut input)? {
-        return encode_wav(args, input, meta, operand, summary);
+        return encode_wav(args, input, &share, meta, job, summary);
     }
     let array = args.raw.open(input)?;
     let suffix = if args.version.v1 { names::CHUNK } else { names::STREAMS };
-    let mut sink = Sink::open(&args.target, operand, meta, |path| names::encoded(path, suffix))?;
-    let verbosity = &args.work.verbosity;
-    let progress = Progress::new(
-        Show::of(verbosity.quiet, verbosity.json),
-        Label::File(operand.name()),
-        array.input_len(),
-    );
-    let params = match args.version.v1 {
-        true => Some(encode_v1(args, array, &mut sink, progress, &mut summary)?),
-        false => {
-            encode_v2(args, array, &mut sink, progress, &mut summary)?;
-            None
-        }
-    };
+    let mut sink = Sink::open(&args.target, job.operand, meta, |path| names::encoded(path, suffix))?;
+    let progress = job.progress(array.input_len());
+    let options = share.options();
+    let params = sink.fill(&share, |parts| match args.version.v1 {
+        true => encode_v1(args, array, options, parts, progress, &mut summary).map(Some),
+        false => encode_v2(args, array, options, parts, progress, &mut summary).map(|()| None),
+    })?;
     summary.set("threads", args.work.threads.count());
-    sink.finish(&mut summary)?;
+    let output = sink.finish(&mut summary)?;
     // The chunk does not contain its parameters, so the user must keep them.
-    if let Some(params) = params.filter(|_| !verbosity.quiet) {
-        let made = summary.output.as_ref().map_or_else(|| operand.name(), |path| path.display().to_string());
+    if let Some(params) = params.filter(|_| !args.work.verbosity.quiet) {
+        let made =
+            summary.output.as_ref().map_or_else(|| job.operand.name(), |path| path.display().to_string());
         summary.lines.push(format!("{made}: cd_values {}", parameters::signed(&params)));
     }
-    Ok(summary)
+    Ok((summary, output))
 }
 
 fn encode_v1(
     args: &EncodeArgs,
     array: ArrayReader,
-    sink: &mut Sink,
+    options: Options,
+    parts: &mut Parts<'_>,
     mut progress: Progress,
     summary: &mut RunSummary,
 ) -> Result<Params, CliError> {
@@ -198,9 +196,9 @@ fn encode_v1(
         .filter(args.filter.unwrap_or(Filter::DELTA))
         .allow_expansion(args.allow_expansion)
         .verify(args.verify);
-    let mut encoder = ChunkEncoder::new(array, &settings, args.work.options()).map_err(engine_error)?;
+    let mut encoder = ChunkEncoder::new(array, &settings, options).map_err(engine_error)?;
     while let Some(bytes) = encoder.next_bytes().map_err(engine_error)? {
-        sink.put(bytes)?;
+        parts.put(Piece::Bytes(bytes))?;
         progress.update(encoder.array().position());
     }
     summary.set("format", "v1");
@@ -212,7 +210,8 @@ fn encode_v1(
 fn encode_v2(
     args: &EncodeArgs,
     array: ArrayReader,
-    sink: &mut Sink,
+    options: Options,
+    parts: &mut Parts<'_>,
     mut progress: Progress,
     summary: &mut RunSummary,
 ) -> Result<(), CliError> {
@@ -220,9 +219,9 @@ fn encode_v2(
     let row = array.row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?));
     let settings = stream_options(args).row(row);
     check_channels(args, &array)?;
-    let mut encoder = StreamEncoder::new(array, settings, args.work.options()).verify(args.verify);
-    while let Some(bytes) = encoder.next_bytes().map_err(engine_error)? {
-        sink.put(bytes)?;
+    let mut encoder = StreamEncoder::new(array, settings, options).verify(args.verify);
+    while let Some(part) = encoder.next_part().map_err(engine_error)? {
+        parts.put(part)?;
         progress.update(encoder.array().position());
     }
     summary.set("format", "v2");
@@ -245,28 +244,27 @@ fn stream_options(args: &EncodeArgs) -> StreamOptions {
 fn encode_wav(
     args: &EncodeArgs,
     input: Input,
+    share: &Share,
     meta: Option<Metadata>,
-    operand: &Operand,
+    job: &Job<'_>,
     mut summary: RunSummary,
-) -> Result<RunSummary, CliError> {
+) -> Result<(RunSummary, FinishedOutput), CliError> {
     if args.version.v1 {
         return Err(CliError::Refused("a v1 chunk cannot hold a WAV file; leave out --v1".into()));
     }
-    let verbosity = &args.work.verbosity;
-    let mut progress = Progress::new(
-        Show::of(verbosity.quiet, verbosity.json),
-        Label::File(operand.name()),
-        input.file_len(),
-    );
-    let encoder = WavEncoder::new(input, stream_options(args), args.work.options()).map_err(engine_error)?;
+    let mut progress = job.progress(input.file_len());
+    let encoder = WavEncoder::new(input, stream_options(args), share.options()).map_err(engine_error)?;
     let mut encoder = encoder.verify(args.verify);
-    let mut sink = Sink::open(&args.target, operand, meta, |path| names::encoded(path, names::STREAMS))?;
+    let mut sink = Sink::open(&args.target, job.operand, meta, |path| names::encoded(path, names::STREAMS))?;
     let mut streams = 0u64;
-    while let Some(bytes) = encoder.next_bytes().map_err(engine_error)? {
-        sink.put(bytes)?;
-        streams += 1;
-        progress.update(encoder.position());
-    }
+    sink.fill(share, |parts| {
+        while let Some(part) = encoder.next_part().map_err(engine_error)? {
+            parts.put(part)?;
+            streams += 1;
+            progress.update(encoder.position());
+        }
+        Ok(())
+    })?;
     summary.set("format", "v2");
     summary.set("original", "wav");
     summary.set("streams", streams);
@@ -275,8 +273,8 @@ fn encode_wav(
     summary.set("samples", encoder.samples());
     summary.set("threads", args.work.threads.count());
     summary.bytes = encoder.position();
-    sink.finish(&mut summary)?;
-    Ok(summary)
+    let output = sink.finish(&mut summary)?;
+    Ok((summary, output))
 }
 
 /// Fails if `--channels` is more than 1 and rows do not have one sample for each channel.

@@ -1,6 +1,6 @@
 //! `linerate rice info`: prints the headers of encoded files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueHint;
@@ -9,10 +9,11 @@ use linerate_rice::{Options, Params};
 use serde_json::{Value, json};
 
 use super::chunk_args::ChunkArgs;
-use super::operand::Operand;
-use super::{parameters, process_each};
+use super::{operand, parameters};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
+use crate::ui::operands::Operand;
+use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
 
@@ -37,16 +38,18 @@ pub(super) struct InfoArgs {
 }
 
 pub(super) fn run(args: &InfoArgs) -> ExitCode {
-    let operands = match args.files.as_slice() {
-        [] => vec![Ok(Operand::Stdin)],
-        files => files.iter().map(|path| Ok(Operand::of(path))).collect(),
-    };
-    process_each(operands, &args.verbosity, false, |operand| process(args, operand))
+    let mut reporter = Reporter::new(&args.verbosity, false);
+    let stdin = [PathBuf::from("-")];
+    for path in if args.files.is_empty() { &stdin } else { args.files.as_slice() } {
+        let operand = Operand::from_argument(path);
+        reporter.report(&operand.name(), process(args, &operand));
+    }
+    reporter.code()
 }
 
 fn process(args: &InfoArgs, operand: &Operand) -> Result<RunSummary, CliError> {
-    let mut summary = operand.summary("info");
-    let (input, _) = operand.open()?;
+    let mut summary = RunSummary::new(Path::new(&operand.name()), "info");
+    let (input, _) = operand::open(operand)?;
     summary.lines.push(format!("file        {}", operand.name()));
     match args.chunk.params() {
         Some(params) => info_v1(&params, input, &mut summary)?,

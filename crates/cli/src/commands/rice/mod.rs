@@ -18,14 +18,9 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use self::operand::Operand;
 use self::work_args::{TargetArgs, WorkArgs};
-use crate::ui::error::CliError;
-use crate::ui::exit_code;
 use crate::ui::printer::to_stderr;
-use crate::ui::reporter::Reporter;
-use crate::ui::summary::RunSummary;
-use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::{exit_code, operands};
 
 const NOTES: &str = "\
 Examples:
@@ -91,13 +86,9 @@ fn usage_error(message: &str) -> ExitCode {
     ExitCode::from(exit_code::USAGE)
 }
 
-fn reads_stdin(files: &[PathBuf]) -> bool {
-    files.is_empty() || files.iter().any(|path| Operand::of(path).path().is_none())
-}
-
 /// Whether any output goes to standard output.
 fn writes_stdout(files: &[PathBuf], target: &TargetArgs) -> bool {
-    target.is_stdout(reads_stdin(files))
+    target.is_stdout(operands::read_stdin(files))
 }
 
 /// Refuses `-o` for several files, and reading and writing binary data on a terminal without `-f`.
@@ -109,26 +100,8 @@ fn check_target(work: &WorkArgs, target: &TargetArgs) -> Result<(), &'static str
     if !target.force && writes_stdout(files, target) && stdout().is_terminal() {
         return Err("binary data is not written to a terminal; -o FILE writes it to a file, -f forces it");
     }
-    if !target.force && reads_stdin(files) && stdin().is_terminal() {
+    if !target.force && operands::read_stdin(files) && stdin().is_terminal() {
         return Err("binary data is not read from a terminal; name a file, or force it with -f");
     }
     Ok(())
-}
-
-/// Processes operands in order, and reports the result of each. An operand that is an error, of a
-/// folder that cannot be read, is reported as failed.
-fn process_each(
-    operands: Vec<Result<Operand, (String, CliError)>>,
-    verbosity: &VerbosityArgs,
-    stdout_is_data: bool,
-    mut process: impl FnMut(&Operand) -> Result<RunSummary, CliError>,
-) -> ExitCode {
-    let mut reporter = Reporter::new(verbosity, stdout_is_data);
-    for operand in operands {
-        match operand {
-            Ok(operand) => reporter.report(&operand.name(), process(&operand)),
-            Err((folder, error)) => reporter.report(&folder, Err(error)),
-        }
-    }
-    reporter.code()
 }

@@ -10,8 +10,13 @@ pub(crate) const STREAMS: &str = "rice";
 
 const NPY: &str = "npy";
 
+const WAV: &str = "wav";
+
+/// Suffix of raw samples whose name would have no suffix.
+const RAW: &str = "raw";
+
 /// Suffixes of the files below a folder that `encode -r` processes, unless it makes v1 chunks.
-pub(super) const TO_ENCODE: [&str; 2] = [NPY, "wav"];
+pub(super) const TO_ENCODE: [&str; 2] = [NPY, WAV];
 
 /// Suffixes of the files below a folder that `encode -r --v1` and `tune -r` process. A v1 chunk
 /// cannot hold a WAV file.
@@ -45,9 +50,15 @@ pub(crate) fn decoded(path: &Path, decoded: Decoded) -> PathBuf {
     match (decoded, stem.extension().is_some() && stem != path) {
         (Decoded::Npy, _) => appended(&stem, NPY),
         (_, true) => stem,
-        (Decoded::Raw, false) => appended(&stem, "raw"),
-        (Decoded::Wav, false) => appended(&stem, "wav"),
+        (Decoded::Raw, false) => appended(&stem, RAW),
+        (Decoded::Wav, false) => appended(&stem, WAV),
     }
+}
+
+/// Removes the suffix of an array or an encoded file, by which the names of an operand and of its
+/// output differ. `None` if there is none.
+pub(super) fn without_suffix(path: &Path) -> Option<PathBuf> {
+    has_suffix(path, &[CHUNK, STREAMS, NPY, WAV, RAW]).then(|| path.with_extension(""))
 }
 
 /// Whether the name ends in a dot and one of `suffixes`, in upper or lower case.

@@ -11,11 +11,13 @@ use serde_json::json;
 
 use super::array_args::ArrayArgs;
 use super::chunk_args::{check_filter, filter, segment};
-use super::operand::Operand;
+use super::operand::{self, Job};
 use super::work_args::WorkArgs;
-use super::{names, parameters, process_each, usage_error};
+use super::{names, parameters, usage_error};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
+use crate::ui::output::Output;
+use crate::ui::output_file::FinishedOutput;
 use crate::ui::summary::RunSummary;
 
 const EXAMPLES: &str = "\
@@ -46,8 +48,11 @@ pub(super) struct TuneArgs {
 pub(super) fn run(args: &TuneArgs) -> ExitCode {
     match check_filter(&args.filter) {
         Ok(()) => {
-            let operands = args.work.operands(&names::TO_ENCODE_V1);
-            process_each(operands, &args.work.verbosity, false, |operand| process(args, operand))
+            let threads = || args.work.threads.count();
+            args.work.process_each(&names::TO_ENCODE_V1, threads, false, |job| {
+                let summary = process(args, job)?;
+                Ok((summary, FinishedOutput::without_source(Output::Nowhere)))
+            })
         }
         Err(message) => usage_error(message),
     }
@@ -59,15 +64,16 @@ struct Size {
     bytes: u64,
 }
 
-fn process(args: &TuneArgs, operand: &Operand) -> Result<RunSummary, CliError> {
-    let mut summary = operand.summary("tune");
-    let (input, _) = operand.open()?;
+fn process(args: &TuneArgs, job: &Job<'_>) -> Result<RunSummary, CliError> {
+    let mut summary = job.summary("tune");
+    let (input, _) = operand::open(job.operand)?;
+    let share = job.share(&input);
     let mut array = args.raw.open(input)?;
     let segment = args.segment.for_array(&array).map_err(engine_error)?;
     let shape = array.shape().map_err(engine_error)?;
     let (element, start) = (array.element(), array.start());
     let samples = array.whole::<i16>().map_err(engine_error)?;
-    let sizes = sizes(samples, segment, &args.filter, args.work.threads.count())?;
+    let sizes = sizes(samples, segment, &args.filter, share.threads)?;
     let best = sizes.iter().min_by_key(|size| size.bytes);
     let other = tune::best_filter(samples, segment);
     let other = Size { params: other, bytes: bytes(samples, &other)? };
@@ -78,7 +84,7 @@ fn process(args: &TuneArgs, operand: &Operand) -> Result<RunSummary, CliError> {
     let filter_name = parameters::taps(&args.filter);
     summary.lines.push(format!(
         "{}: {shape} {}, {raw} bytes; segment {segment_name}, filter {filter_name}",
-        operand.name(),
+        job.operand.name(),
         element.name()
     ));
     summary.lines.push(format!("{:>7} {:>15} {:>7}", "m", "bytes", "%"));

@@ -5,18 +5,21 @@ use std::process::ExitCode;
 
 use clap::ValueHint;
 use linerate_core::Kind;
-use linerate_rice::Params;
 use linerate_rice::file::{ArrayReader, ChunkReader, Input, StreamReader};
 use linerate_rice::v2::{ElementType, Shape};
+use linerate_rice::{Options, Params};
 
 use super::array_args::{ArrayArgs, element_type};
 use super::chunk_args::ChunkArgs;
-use super::operand::Operand;
+use super::operand::{self, Job};
 use super::work_args::WorkArgs;
-use super::{names, parameters, process_each, reads_stdin, usage_error};
+use super::{names, parameters, usage_error};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
-use crate::ui::progress::{Label, Progress, Show};
+use crate::ui::operands::{Operand, is_stdin, read_stdin};
+use crate::ui::output::Output;
+use crate::ui::output_file::FinishedOutput;
+use crate::ui::progress::Progress;
 use crate::ui::summary::RunSummary;
 
 const EXAMPLES: &str = "\
@@ -45,23 +48,28 @@ pub(super) struct VerifyArgs {
 }
 
 pub(super) fn run(args: &VerifyArgs) -> ExitCode {
-    let against_stdin = args.against.as_deref().is_some_and(|path| Operand::of(path).path().is_none());
-    match against_stdin && reads_stdin(&args.work.files) {
-        true => usage_error("standard input cannot be both the file and the original"),
-        false => {
-            let operands = args.work.operands(&names::ENCODED);
-            process_each(operands, &args.work.verbosity, false, |operand| process(args, operand))
-        }
+    let original = args.against.as_deref();
+    if original.is_some_and(is_stdin) && read_stdin(&args.work.files) {
+        return usage_error("standard input cannot be both the file and the original");
     }
+    // Files whose original is a pipe read it one after the other.
+    let is_pipe = original.is_some_and(|path| is_stdin(path) || !path.is_file());
+    let threads = || if is_pipe { 1 } else { args.work.threads.count() };
+    args.work.process_each(&names::ENCODED, threads, false, |job| {
+        let summary = process(args, job)?;
+        Ok((summary, FinishedOutput::without_source(Output::Nowhere)))
+    })
 }
 
-fn process(args: &VerifyArgs, operand: &Operand) -> Result<RunSummary, CliError> {
-    let mut summary = operand.summary("verify");
-    let (input, _) = operand.open()?;
+fn process(args: &VerifyArgs, job: &Job<'_>) -> Result<RunSummary, CliError> {
+    let mut summary = job.summary("verify");
+    let (input, _) = operand::open(job.operand)?;
+    let share = job.share(&input);
+    let options = share.options();
     let (mut original, mut wav) = (None, None);
-    if let Some(against) = args.against.as_deref().map(Operand::of) {
+    if let Some(against) = args.against.as_deref().map(Operand::from_argument) {
         let name = against.name();
-        let opened = against.open().and_then(|(mut input, _)| {
+        let opened = operand::open(&against).and_then(|(mut input, _)| {
             let is_wav = args.dtype.is_none() && args.chunk.params().is_none();
             let is_wav = is_wav && input.is_wav().map_err(engine_error)?;
             Ok((input, is_wav))
@@ -72,15 +80,10 @@ fn process(args: &VerifyArgs, operand: &Operand) -> Result<RunSummary, CliError>
             (input, false) => original = Some(Original::open(input, name, args.dtype)?),
         }
     }
-    let verbosity = &args.work.verbosity;
-    let progress = Progress::new(
-        Show::of(verbosity.quiet, verbosity.json),
-        Label::File(operand.name()),
-        input.file_len(),
-    );
+    let progress = job.progress(input.file_len());
     match args.chunk.params() {
-        Some(params) => verify_v1(args, &params, input, original.as_mut(), progress, &mut summary)?,
-        None => verify_v2(args, input, original.as_mut(), wav.as_mut(), progress, &mut summary)?,
+        Some(params) => verify_v1(&params, input, options, original.as_mut(), progress, &mut summary)?,
+        None => verify_v2(input, options, original.as_mut(), wav.as_mut(), progress, &mut summary)?,
     }
     summary.text = Some("OK".into());
     summary.set("against", original.map(|original| original.name).or(wav.map(|(_, name)| name)));
@@ -88,14 +91,14 @@ fn process(args: &VerifyArgs, operand: &Operand) -> Result<RunSummary, CliError>
 }
 
 fn verify_v1(
-    args: &VerifyArgs,
     params: &Params,
     input: Input,
+    options: Options,
     mut original: Option<&mut Original>,
     mut progress: Progress,
     summary: &mut RunSummary,
 ) -> Result<(), CliError> {
-    let mut chunk = ChunkReader::new(input, params, args.work.options()).map_err(engine_error)?;
+    let mut chunk = ChunkReader::new(input, params, options).map_err(engine_error)?;
     let samples = chunk.samples();
     if let Some(original) = original.as_deref_mut() {
         original.check_type("16-bit", &[ElementType::I16, ElementType::U16])?;
@@ -114,14 +117,14 @@ fn verify_v1(
 }
 
 fn verify_v2(
-    args: &VerifyArgs,
     input: Input,
+    options: Options,
     mut original: Option<&mut Original>,
     wav: Option<&mut (Input, String)>,
     mut progress: Progress,
     summary: &mut RunSummary,
 ) -> Result<(), CliError> {
-    let mut streams = StreamReader::new(input, args.work.options());
+    let mut streams = StreamReader::new(input, options);
     let first = streams.first().map_err(engine_error)?;
     let is_wav = streams.is_wav().map_err(engine_error)?;
     if let (Some((_, name)), false) = (&wav, is_wav) {

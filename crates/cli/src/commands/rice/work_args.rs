@@ -1,17 +1,20 @@
 //! Arguments that subcommands share: files, threads, verbosity, and where output goes.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::ValueHint;
-use linerate_rice::Options;
 
 use super::names;
-use super::operand::Operand;
+use super::operand::Job;
 use crate::ui::error::CliError;
-use crate::ui::output_args;
+use crate::ui::operands::{Arguments, Operand};
+use crate::ui::output_file::{FinishedOutput, Work};
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
 use crate::ui::threads::ThreadArgs;
 use crate::ui::verbosity::VerbosityArgs;
-use crate::ui::walk;
+use crate::ui::{output_args, session};
 
 /// Where output goes.
 #[derive(clap::Args, Debug)]
@@ -53,35 +56,38 @@ pub(super) struct WorkArgs {
 }
 
 impl WorkArgs {
-    /// The operands; with `-r` each folder is replaced by the files below it that have one of these
-    /// suffixes. A folder that cannot be read is returned with its error.
-    pub(super) fn operands(&self, suffixes: &[&str]) -> Vec<Result<Operand, (String, CliError)>> {
-        let is_folder = |path: &&PathBuf| self.recursive && path.is_dir();
-        let below = |folder: &PathBuf| -> Vec<_> {
-            let files = walk::files_below(folder).filter(|found| match found {
-                Ok(path) => names::has_suffix(path, suffixes),
-                Err(_) => true,
-            });
-            let operand = |found: walk::Found| match found {
-                Ok(path) => Ok(Operand::Named(path)),
-                Err((folder, error)) => Err((folder.display().to_string(), error)),
-            };
-            files.map(operand).collect()
+    /// Processes the operands, several at the same time unless there is only one thread, and
+    /// reports the result of each. Of the files below folders, only those with one of `suffixes` are
+    /// operands. With `stdout_is_data`, one thread writes their data to standard output, in order.
+    pub(super) fn process_each(
+        &self,
+        suffixes: &[&str],
+        threads: impl Fn() -> usize,
+        stdout_is_data: bool,
+        process: impl Fn(&Job<'_>) -> Result<(RunSummary, FinishedOutput), CliError> + Sync,
+    ) -> ExitCode {
+        let arguments = Arguments {
+            files: &self.files,
+            recursive: self.recursive,
+            without_suffix: &names::without_suffix,
         };
-        let mut operands = Vec::new();
-        for path in &self.files {
-            match is_folder(&path) {
-                true => operands.extend(below(path)),
-                false => operands.push(Ok(Operand::of(path))),
+        let work = |operand: &Operand, alone| {
+            let is_other = |path| !names::has_suffix(path, suffixes);
+            let result = match operand {
+                Operand::Found(path) if is_other(path) => Ok(None),
+                _ => process(&Job { operand, args: self, alone }).map(|(mut summary, output)| {
+                    summary.stop();
+                    Some((summary, output))
+                }),
+            };
+            Work { name: operand.name(), result }
+        };
+        let mut reporter = Reporter::new(&self.verbosity, stdout_is_data);
+        session::process_each(threads, stdout_is_data, &arguments, work, |name, result| {
+            if let Some(result) = result.transpose() {
+                reporter.report(&name, result.map(|(summary, _)| summary));
             }
-        }
-        if self.files.is_empty() {
-            operands.push(Ok(Operand::Stdin));
-        }
-        operands
-    }
-
-    pub(super) fn options(&self) -> Options {
-        Options::new().threads(self.threads.count())
+        });
+        reporter.code()
     }
 }

@@ -1,9 +1,9 @@
 //! Many files at a time give the same reports, statuses and files as one after the other.
 
-use serde_json::Value;
-
 use linerate_testkit::data::mixed as sample;
-use linerate_testkit::program::{Folder, Run};
+use linerate_testkit::program::Folder;
+
+use crate::outcome::{Outcome, outcome};
 
 /// Creates files and folders. Returns their names, and some of files that do not exist, in the
 /// order of the command line.
@@ -30,26 +30,6 @@ fn plant(folder: &Folder) -> Vec<String> {
     folder.write("z.gz", b"no");
     names.push("z.gz".into());
     names
-}
-
-/// What a run leads to: the exit status, standard error, the JSON objects without times and
-/// threads, and the files with their contents.
-type Outcome = (Option<i32>, String, Vec<Value>, Vec<(String, Vec<u8>)>);
-
-fn outcome(folder: &Folder, run: Run) -> Outcome {
-    let records = run.stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    let records = records.map(|line| {
-        let mut record: Value = serde_json::from_slice(line).expect("JSON");
-        record["seconds"] = Value::Null;
-        record["threads"] = Value::Null;
-        record
-    });
-    let files = folder.names().into_iter().filter(|name| folder.path(name).is_file());
-    let files = files.map(|name| {
-        let bytes = folder.read(&name);
-        (name, bytes)
-    });
-    (run.status, run.stderr, records.collect(), files.collect())
 }
 
 #[test]

@@ -8,6 +8,8 @@ use linerate_testkit::data::mixed as sample;
 use linerate_testkit::program::{Folder, Run, program};
 use linerate_testkit::tools::require;
 
+use crate::rice::data::{npy, wave};
+
 /// The effect of a system call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Call {
@@ -179,5 +181,28 @@ fn a_small_file_starts_no_thread_and_asks_for_no_number_of_cores() {
             // If an incomplete file has a name, a thread waits for signals, to remove the file.
             assert!(!is_small || !has(&lines, "O_TMPFILE") || !has(&lines, " clone"), "{file}: {lines:#?}");
         }
+    }
+}
+
+#[test]
+fn small_files_at_the_same_time_start_no_threads_of_their_own() {
+    if !can_trace() {
+        return;
+    }
+    let folder = Folder::new();
+    for i in 0..20 {
+        folder.write(&format!("d/f{i}"), &sample(200_000));
+        folder.write(&format!("d/f{i}.npy"), &npy("<i2", "(200000,)", &wave(200_000)));
+    }
+    for args in [
+        &["gzip", "-kr", "-p2", "d"][..],
+        &["gzip", "-tr", "-p2", "d"],
+        &["rice", "encode", "-r", "-p2", "d"],
+        &["rice", "verify", "-r", "-p2", "d"],
+    ] {
+        let lines = trace(&folder, "trace=clone,clone3", args);
+        let threads = lines.iter().filter(|line| line.contains("clone") && line.contains(" = ")).count();
+        // A third thread waits for signals if incomplete files have names.
+        assert!((2..=3).contains(&threads), "{args:?}: {lines:#?}");
     }
 }

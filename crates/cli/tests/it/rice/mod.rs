@@ -3,7 +3,8 @@
 mod arrays;
 mod chunks;
 mod damage;
-mod data;
+pub(crate) mod data;
+mod many;
 mod pages;
 mod reports;
 mod streams;
