@@ -277,11 +277,10 @@ fn first_used(found: &Measurement) -> u64 {
     }
 }
 
-/// Returns how an engine's command accesses files. `linerate rice` reads a piece of an array, codes
-/// it on all threads, and writes it. `linerate dict build` has one thread.
+/// Returns how an engine's command accesses files. `linerate dict build` has one thread.
 fn overlap(engine: &str) -> Overlap {
     match engine {
-        "rice" | "dict" => Overlap::Serial,
+        "dict" => Overlap::Serial,
         _ => Overlap::Parallel,
     }
 }

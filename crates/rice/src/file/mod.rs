@@ -109,6 +109,7 @@ impl SampleBuffer {
 fn reserve<T: Copy + Zeroable>(buffer: &mut Vec<T>, len: usize) -> Result<()> {
     if buffer.is_empty() {
         *buffer = try_zeroed_vec(len).map_err(|()| NO_MEMORY)?;
+        linerate_io::prefer_huge_pages(buffer);
     } else if buffer.len() < len {
         buffer.try_reserve_exact(len - buffer.len()).map_err(|_| NO_MEMORY)?;
         buffer.resize(len, T::zeroed());
