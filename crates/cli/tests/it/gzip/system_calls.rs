@@ -190,8 +190,9 @@ fn small_files_at_the_same_time_start_no_threads_of_their_own() {
         return;
     }
     let folder = Folder::new();
-    for i in 0..20 {
-        folder.write(&format!("d/f{i}"), &sample(200_000));
+    // Enough for two blocks or two threads each.
+    for i in 0..8 {
+        folder.write(&format!("d/f{i}"), &sample(700_000));
         folder.write(&format!("d/f{i}.npy"), &npy("<i2", "(200000,)", &wave(200_000)));
     }
     for args in [
