@@ -1,5 +1,5 @@
-//! The run of `gzip`, `zstd` and `rice` over their operands: processes each on one of several threads,
-//! commits its output and prints its result.
+//! The run of `gzip`, `zstd` and `rice` over their operands: processes several at the same time,
+//! commits their outputs and prints their results in order.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -92,8 +92,8 @@ impl Session {
         Session { printer, exit_status: ExitStatus::default() }
     }
 
-    /// Processes operands as [`process_each`] does. Errors are reported; other results are passed to
-    /// `done`, in the order of the operands, after their warnings are printed.
+    /// Processes operands as [`process_each`] does. Errors are reported; other results are passed
+    /// to `done`, in the order of the operands, after their warnings are printed.
     pub(crate) fn process<T: Send>(
         &mut self,
         threads: impl Fn() -> usize,
@@ -155,9 +155,10 @@ pub(crate) fn process_each<D: Send>(
     }
 }
 
-/// Makes glibc keep up to twice [`FREED`] bytes of freed memory per thread for the next file, instead
-/// of getting new pages for each: it raises its limits when a block of that size is freed. The pages
-/// of this block are never touched. Other allocators are not changed.
+/// Makes glibc keep up to twice [`FREED`] bytes of freed memory per thread for the next file. By
+/// default it returns the buffers of a file to the system, and gets new pages for those of the next
+/// one, which takes as long as compressing a small file. glibc raises its limits when a block of
+/// this size is freed (mallopt(3), M_MMAP_THRESHOLD). Other allocators are not changed.
 fn keep_freed_memory() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(FREED)));
 }

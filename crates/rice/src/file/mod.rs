@@ -117,12 +117,12 @@ fn reserve<T: Copy + Zeroable>(buffer: &mut Vec<T>, len: usize) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of a file or of samples that the next call produced.
+/// The next bytes of an encoded or decoded file.
 pub enum Piece<'a> {
-    /// The first bytes of a buffer, as many as the number says. You may leave another buffer in its
-    /// place, so that the next call need not wait until these bytes are written.
+    /// The first bytes of a buffer, as many as the number says. You may replace the buffer by any
+    /// other one, to write these bytes on another thread while the next call works.
     Buffer(&'a mut Vec<u8>, usize),
-    /// Bytes in memory that stays where it is.
+    /// Bytes that are not at the start of a buffer of their own.
     Bytes(&'a [u8]),
 }
 

@@ -56,9 +56,9 @@ pub(super) struct WorkArgs {
 }
 
 impl WorkArgs {
-    /// Processes the operands, several at the same time unless there is only one thread, and
-    /// reports the result of each. Of the files below folders, only those with one of `suffixes` are
-    /// operands. With `stdout_is_data`, one thread writes their data to standard output, in order.
+    /// Processes the operands on up to `threads` threads, and reports the result of each, in order.
+    /// Of the files below folders, only those with one of `suffixes` are operands. With
+    /// `stdout_is_data`, one thread does all the work.
     pub(super) fn process_each(
         &self,
         suffixes: &[&str],
