@@ -1,6 +1,6 @@
 //! Measures the cost of file access: the CPU time that the system takes to copy a byte from the
 //! page cache into a program's memory, and from there into a new file; to open a file; and to create
-//! one.
+//! one. Also measures what it takes to provide a byte of new memory.
 //!
 //! Candidates are timed in memory. Their commands also read and write files, which matters for a
 //! codec as fast as LZ4, and for many small files. Encoding is assumed to read and write files.
@@ -24,8 +24,8 @@ const BYTES: u64 = 32 << 20;
 /// Bytes that a round reads, and that it writes, for each second of the whole measurement, but at
 /// least `WINDOW`. All rounds together take about a hundredth of the time of the measurement.
 const BYTES_PER_SECOND: f64 = 4e6;
-/// Number of rounds of each kind of access. The costs of reading and opening are those of the
-/// cheapest round, since the first round may read from the drive. The others are medians.
+/// Number of rounds of each kind of access. The costs of reading, opening and memory are those of
+/// the cheapest round, since the first round may read from the drive. The others are medians.
 const ROUNDS: usize = 4;
 /// Largest number of files that a round opens.
 const OPENED: usize = 64;
@@ -33,12 +33,13 @@ const OPENED: usize = 64;
 /// slowly for a minute after others were deleted.
 const CREATED: usize = 16;
 
-/// Largest number of bytes of new memory that a round uses.
-const FIRST_USED: u64 = 32 << 20;
+/// Bytes of new memory that a round uses. For a block of this size glibc always asks the system, and
+/// does not give memory that was used before.
+const NEW_MEMORY: usize = 32 << 20;
 /// Bytes of the smallest page of any system. Writing one of them makes the system provide the page.
 const LEAST_PAGE: usize = 4096;
 
-/// Cost of file access, in the process's CPU seconds.
+/// Cost of file access and of new memory, in the process's CPU seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct FileCost {
     /// Cost of reading a byte; 0 if the files cannot be read again.
@@ -49,6 +50,8 @@ pub(super) struct FileCost {
     pub(super) open: f64,
     /// Cost of creating a file; 0 if none can be created.
     pub(super) create: f64,
+    /// Cost of using a byte of new memory for the first time.
+    pub(super) memory: f64,
 }
 
 /// The files that a command reads and writes, per byte of content.
@@ -83,6 +86,7 @@ impl FileCost {
             write: stats::middle(rounds(writing(folder, most, &buffer))),
             open: least(rounds(opening(set))),
             create: stats::middle(rounds(creating(folder))),
+            memory: least(rounds(using_memory())),
         }
     }
 
@@ -110,19 +114,19 @@ impl FileCost {
     }
 }
 
-/// Returns the CPU seconds of using this much new memory for the first time, as engines do with
-/// their largest buffers. Memory above [`FIRST_USED`] is assumed to cost as much for each byte.
-pub(super) fn first_use(bytes: u64) -> f64 {
-    let used = bytes.min(FIRST_USED) as usize;
-    let round = || {
-        let begun = cpu_time();
-        let mut buffer = vec![0_u8; used];
-        linerate_io::prefer_huge_pages(&mut buffer);
-        buffer.iter_mut().step_by(LEAST_PAGE).for_each(|byte| *byte = 1);
-        std::hint::black_box(&mut buffer);
-        Ok((cpu_time() - begun).as_secs_f64())
-    };
-    least(rounds(round)) * bytes as f64 / used.max(1) as f64
+/// A round of using new memory for the first time, as engines do with their largest buffers. Returns
+/// the CPU seconds per byte.
+fn using_memory() -> impl FnMut() -> io::Result<f64> {
+    || {
+        let seconds = cpu_seconds(|| {
+            let mut buffer = vec![0_u8; NEW_MEMORY];
+            linerate_io::prefer_huge_pages(&mut buffer);
+            buffer.iter_mut().step_by(LEAST_PAGE).for_each(|byte| *byte = 1);
+            std::hint::black_box(&mut buffer);
+            Ok(())
+        })?;
+        Ok(seconds / NEW_MEMORY as f64)
+    }
 }
 
 /// Measures in rounds, up to the first that fails.
@@ -207,10 +211,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("file"), vec![7; 8 << 20]).expect("writable");
         let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
-        let FileCost { read, write, open, create } =
+        let FileCost { read, write, open, create, memory } =
             FileCost::measure(&set, folder.path(), &Options::default());
         // A byte costs between 1e-14 s (100 TB/s) and 1e-7 s (10 MB/s).
         assert!([read, write].iter().all(|cost| (1e-14..1e-7).contains(cost)), "{read} {write}");
+        assert!((1e-14..1e-7).contains(&memory) || cfg!(windows), "{memory}");
         // Windows' CPU clock moves in steps of 15.6 ms, so a round of a few files may cost nothing.
         let least = if cfg!(windows) { 0.0 } else { 1e-7 };
         assert!([open, create].iter().all(|cost| (least..1e-1).contains(cost)), "{open} {create}");
@@ -228,15 +233,6 @@ mod tests {
         assert!(FileCost::measure(&set, &folder.path().join("missing"), &Options::default()).write > 0.0);
     }
 
-    #[test]
-    fn first_use_of_memory_costs_more_for_more_memory() {
-        // A byte costs between 1e-13 s (10 TB/s) and 1e-6 s (1 MB/s).
-        let cost = first_use(FIRST_USED) / FIRST_USED as f64;
-        assert!((1e-13..1e-6).contains(&cost) || cfg!(windows), "{cost}");
-        assert!(first_use(16 * FIRST_USED) > first_use(FIRST_USED) || cfg!(windows));
-        assert!(first_use(0).abs() < f64::EPSILON);
-    }
-
     fn with_cost(overlap: Overlap, files: Files) -> [f64; 4] {
         let speed = Speed { low: 1e9, median: 2e9, high: 4e9 };
         let scaling = vec![Scaling { threads: 2, speed }];
@@ -249,7 +245,7 @@ mod tests {
             decode_scaling: scaling,
             ..Measurement::default()
         };
-        let cost = FileCost { read: 0.5e-9, write: 1e-9, open: 1e-5, create: 5e-5 };
+        let cost = FileCost { read: 0.5e-9, write: 1e-9, open: 1e-5, create: 5e-5, memory: 0.0 };
         cost.include(&mut found, overlap, files);
         let (encode, decode) = (found.encode.expect("there"), found.decode.expect("there"));
         let several = [found.encode_scaling[0].speed, found.decode_scaling[0].speed];

@@ -192,7 +192,7 @@ pub fn measure(
     if let Ok(set) = sample::FileSet::new(paths) {
         let cost = FileCost::measure(&set, &output_folder(shape, paths), options);
         for found in &mut measured.measurements {
-            found.start = file_cost::first_use(first_used(found));
+            found.start = cost.memory * first_used(found) as f64;
             cost.include(found, overlap(&found.engine), accessed(&found.engine, &set));
         }
         measured.writing = cost.write;
