@@ -3,7 +3,7 @@
 /// Decodes a whole block into `out` and returns its length. `None` if it is damaged or longer than
 /// `out`.
 ///
-/// liblz4 takes 3/4 of the time of `lz4_flex` (`records/archives.jsonl`). It is used if the feature
+/// liblz4 takes 7/10 of the time of `lz4_flex` (`records/archives.jsonl`). It is used if the feature
 /// `pack` compiles it anyway. `lz4_flex` decodes what liblz4 rejects, since liblz4 also rejects
 /// blocks that end with a match, and builds with and without `pack` must accept the same blocks.
 pub(crate) fn decompress(block: &[u8], out: &mut [u8]) -> Option<usize> {
