@@ -5,9 +5,11 @@
 //!
 //! Use a quiet machine, and data of 200 MB to 2 GB. A real speed is that of the printed command, or
 //! of the command that decodes and checks its output, including the start of the program and file
-//! access. The predicted speed includes the start that the plan states, too. It is the best of some rounds; a command that takes longer than 5 s has one round. A
+//! access. It is the best of some rounds; a command that takes longer than 5 s has one round. A
 //! command with one thread is measured in CPU time, as in the plan, or in elapsed time where the
-//! system does not report the CPU time of a command; one with several threads in elapsed time.
+//! system does not report the CPU time of a command; one with several threads in elapsed time. A
+//! predicted speed includes the start that the plan states.
+//!
 //! Beside the winner, the smallest candidate runs, and the one that decodes fastest of those that
 //! compress, among the candidates whose command is predicted to take no longer than `--max-encode`.
 
