@@ -17,3 +17,12 @@ fn clashes_by_case_or_normalization_are_found_for_files_and_folders() {
     assert_eq!(portable_clashes(["a", "a/b"]), [[0, 1]]);
     assert!(portable_clashes(["A/x", "a/y"]).is_empty(), "folders become one");
 }
+
+#[test]
+fn paths_of_very_many_folders_are_checked_in_linear_time() {
+    // Time in proportion to the square of the components would be hours.
+    let deep = "x/".repeat(1 << 20) + "x";
+    let paths = [&deep, "x", "x/x-", "x/x", &deep[..(1 << 21) - 1]];
+    assert_eq!(folder_clashes(paths), [(1, 0), (3, 0), (4, 0)]);
+    assert_eq!(portable_clashes(paths), [[1, 0], [3, 0], [4, 0]]);
+}
