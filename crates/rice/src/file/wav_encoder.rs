@@ -149,8 +149,10 @@ impl WavEncoder {
                     self.stored.clear();
                     self.stored.append(&mut self.rest);
                     let had = self.stored.len();
-                    // Room for one byte more than a file has left, to read to its end.
-                    let in_file = self.input.file_len().map(|len| len.saturating_sub(self.input.position()));
+                    // Room for one byte more than a file has left, to read to its end. A file that
+                    // has grown may have any number of bytes left.
+                    let in_file =
+                        self.input.file_len().and_then(|len| len.checked_sub(self.input.position()));
                     let left = in_file.map_or(MAX_RECORD as u64, |left| left + 1);
                     let room = left.saturating_add(had as u64).min(MAX_RECORD as u64) as usize;
                     self.stored.resize(room.max(had), 0);
@@ -207,5 +209,44 @@ impl WavEncoder {
         super::swap_little_endian(&mut self.samples.samples_mut()[..count * size_of::<T>()], size_of::<T>());
         let samples = &self.samples.samples::<T>()[..count];
         encoded(&self.settings, samples, self.options, self.verify, &mut self.stream, &mut self.decoded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Seek, Write};
+
+    use super::super::StreamReader;
+    use super::*;
+
+    #[test]
+    fn tail_of_a_file_that_grows_meanwhile_takes_few_streams() {
+        let mut wav = b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\0\0\0\0\0\0\0\0\x02\0\x10\0data".to_vec();
+        wav.extend(4_u32.to_le_bytes());
+        wav.extend([1, 0, 2, 0]);
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&wav).unwrap();
+        file.rewind().unwrap();
+        let input = Input::from_file(file.try_clone().unwrap()).unwrap();
+        let mut encoder = WavEncoder::new(input, StreamOptions::new(), Options::new()).unwrap();
+        let end = [7; 1000];
+        let position = file.stream_position().unwrap();
+        file.seek(std::io::SeekFrom::End(0)).unwrap();
+        file.write_all(&end).unwrap();
+        file.seek(std::io::SeekFrom::Start(position)).unwrap();
+        let (mut rice, mut streams) = (Vec::new(), 0);
+        while let Some(bytes) = encoder.next_bytes().unwrap() {
+            rice.extend_from_slice(bytes);
+            streams += 1;
+        }
+        // The header, the samples, one byte that shows that the file has grown, and the rest.
+        assert_eq!(streams, 4);
+        let mut reader = StreamReader::new(Input::from_reader(std::io::Cursor::new(rice)), Options::new());
+        let mut decoded = Vec::new();
+        while let Some(bytes) = reader.next_file_bytes().unwrap() {
+            decoded.extend_from_slice(bytes);
+        }
+        wav.extend(end);
+        assert!(decoded == wav);
     }
 }
