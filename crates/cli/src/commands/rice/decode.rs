@@ -84,9 +84,9 @@ fn check(args: &DecodeArgs) -> Result<(), &'static str> {
 }
 
 fn process(args: &DecodeArgs, job: &Job<'_>) -> Result<(RunSummary, FinishedOutput), CliError> {
-    let mut summary = job.summary("decode");
     let (input, meta) = operand::open(job.operand)?;
     let share = job.share(&input);
+    let mut summary = job.summary("decode");
     let options = share.options();
     let progress = job.progress(input.file_len());
     let open_sink =

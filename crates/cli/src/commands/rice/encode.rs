@@ -156,9 +156,9 @@ fn check(args: &EncodeArgs) -> Result<(), &'static str> {
 }
 
 fn process(args: &EncodeArgs, job: &Job<'_>) -> Result<(RunSummary, FinishedOutput), CliError> {
-    let mut summary = job.summary("encode");
     let (mut input, meta) = operand::open(job.operand)?;
     let share = job.share(&input);
+    let mut summary = job.summary("encode");
     if args.raw.is_wav(&mut input)? {
         return encode_wav(args, input, &share, meta, job, summary);
     }

@@ -44,7 +44,8 @@ pub(super) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Begins the summary. `mode` is the subcommand's name.
+    /// Begins the summary, whose time begins now: call it after [`share`](Self::share), which waits
+    /// for other files. `mode` is the subcommand's name.
     pub(super) fn summary(&self, mode: &'static str) -> RunSummary {
         RunSummary::new(Path::new(&self.operand.name()), mode)
     }

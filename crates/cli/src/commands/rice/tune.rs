@@ -65,9 +65,9 @@ struct Size {
 }
 
 fn process(args: &TuneArgs, job: &Job<'_>) -> Result<RunSummary, CliError> {
-    let mut summary = job.summary("tune");
     let (input, _) = operand::open(job.operand)?;
     let share = job.share(&input);
+    let mut summary = job.summary("tune");
     let mut array = args.raw.open(input)?;
     let segment = args.segment.for_array(&array).map_err(engine_error)?;
     let shape = array.shape().map_err(engine_error)?;

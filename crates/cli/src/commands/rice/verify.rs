@@ -62,9 +62,9 @@ pub(super) fn run(args: &VerifyArgs) -> ExitCode {
 }
 
 fn process(args: &VerifyArgs, job: &Job<'_>) -> Result<RunSummary, CliError> {
-    let mut summary = job.summary("verify");
     let (input, _) = operand::open(job.operand)?;
     let share = job.share(&input);
+    let mut summary = job.summary("verify");
     let options = share.options();
     let (mut original, mut wav) = (None, None);
     if let Some(against) = args.against.as_deref().map(Operand::from_argument) {

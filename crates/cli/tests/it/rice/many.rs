@@ -1,5 +1,7 @@
 //! Many files at a time give the same reports, statuses and files as one after the other.
 
+use std::time::Instant;
+
 use linerate_testkit::program::Folder;
 
 use super::data::{npy, wave};
@@ -83,4 +85,22 @@ fn recursion_in_parallel_processes_every_file_once() {
     for i in 0..100 {
         assert!(folder.read(&format!("d/{}/f{i}.npy", i % 7)) == array(i));
     }
+}
+
+#[test]
+fn time_of_a_large_file_does_not_include_the_wait_for_others() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..8).map(|i| format!("f{i}.npy")).collect();
+    for name in &names {
+        folder.write(name, &npy("<i2", "(1500000,)", &wave(1_500_000)));
+    }
+    let files: Vec<&str> = names.iter().map(String::as_str).collect();
+    let begun = Instant::now();
+    let records =
+        folder.rice(&[&["encode", "--verify", "-p8", "--json"][..], &files].concat()).ok().objects();
+    let elapsed = begun.elapsed().as_secs_f64();
+    let seconds: Vec<f64> = records.iter().filter_map(|record| record["seconds"].as_f64()).collect();
+    // One file is encoded after the other. With the waits, the sum would be some four times the time.
+    assert_eq!(seconds.len(), names.len());
+    assert!(seconds.iter().sum::<f64>() < 2.0 * elapsed, "{seconds:?} in {elapsed}");
 }
