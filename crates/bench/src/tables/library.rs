@@ -89,12 +89,17 @@ impl Entry {
         text.into()
     }
 
-    /// The version of the contender: that of the longest name in the run's `versions` with which
-    /// the contender's name begins. Empty if there is none.
+    /// The version of the contender. Empty if the run has none.
     fn version(&self) -> &str {
+        self.named_version().map_or("", |(_, version)| version)
+    }
+
+    /// The longest name in the run's `versions` with which the contender's name begins, and its
+    /// version.
+    pub(super) fn named_version(&self) -> Option<(&str, &str)> {
         let named = self.run.versions.iter();
         let named = named.filter(|(name, _)| self.measurement.contender.starts_with(name.as_str()));
-        named.max_by_key(|(name, _)| name.len()).map_or("", |(_, version)| version)
+        named.max_by_key(|(name, _)| name.len()).map(|(name, version)| (name.as_str(), version.as_str()))
     }
 
     /// The figure of a metric, or else a number in a parameter, as a column of a CSV file is.

@@ -144,6 +144,12 @@ mod tests {
         let wanted =
             "-->\n\n| |\n|---|\n| 25.0 % |\n\n[x.jsonl](../records/x.jsonl), d, c, `x`\n\n<!-- end --> text";
         assert!(page.ends_with(wanted), "{page}");
+        let table = |columns: &str| {
+            fill(&format!("<!-- table\nfrom x.jsonl\nrows contender\n{columns}\n-->")).expect("a page")
+        };
+        let speed = "column \"\" n=1: {speed}";
+        assert!(table(speed).contains("), medians, d, c, `x`. Versions: a 1.0\n"));
+        assert!(!table(&format!("{speed}\ncolumn \"\" n=1: {{version}}")).contains("Versions"), "in cells");
         assert_eq!(
             fill("<!-- value x.jsonl n=2: {speed} MB/s -->").expect("a page"),
             "text <!-- value x.jsonl n=2: {speed} MB/s -->5 MB/s<!-- end --> text"

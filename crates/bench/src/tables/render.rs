@@ -67,7 +67,8 @@ pub(super) fn table(library: &Library, text: &str, records: &str) -> Result<Stri
     if let Some(empty) = filled.iter().position(|filled| !filled) {
         return Err(format!("column {:?} is empty", headings[empty]));
     }
-    Ok(format!("{table}\n{}", selection.sources(records)))
+    let has_versions = query.columns.iter().any(|column| mentions(&column.template, "version"));
+    Ok(format!("{table}\n{}", selection.sources(records, !has_versions)))
 }
 
 /// The text of an inline value.
@@ -225,7 +226,8 @@ impl Selection {
 
     /// A line for each file that cells used: a link to it below `records`, which of the rounds its
     /// figures are, and each date, CPU and build with its first command and the number of others.
-    fn sources(&self, records: &str) -> String {
+    /// With `versions` also the versions of other libraries and programs.
+    fn sources(&self, records: &str, versions: bool) -> String {
         let mut files: Vec<Source> = Vec::new();
         for (entry, statistic) in self.used.borrow().iter() {
             let (place, command) = described(&entry.run);
@@ -233,6 +235,10 @@ impl Selection {
                 files.push(Source { file: entry.file.clone(), ..Source::default() });
                 files.len() - 1
             });
+            let named = entry
+                .named_version()
+                .filter(|(name, version)| versions && !name.contains("linerate") && !name.ends_with(version));
+            files[at].versions.extend(named.map(|(name, version)| format!("{name} {version}")));
             files[at].statistics.extend(Some(*statistic).filter(|statistic| !statistic.is_empty()));
             match files[at].runs.iter_mut().find(|(known, _)| *known == place) {
                 Some((_, commands)) if !commands.contains(&command) => commands.push(command),
@@ -240,7 +246,7 @@ impl Selection {
                 None => files[at].runs.push((place, vec![command])),
             }
         }
-        let lines = files.iter().map(|Source { file, statistics, runs }| {
+        let lines = files.iter().map(|Source { file, statistics, runs, versions }| {
             let statistics: Vec<_> = statistics.iter().copied().collect();
             let mut line = format!("[{file}]({records}{file})");
             if !statistics.is_empty() {
@@ -253,6 +259,9 @@ impl Selection {
                     1 => line += ", and another run",
                     more => line += &format!(", and {more} more runs"),
                 }
+            }
+            for (i, version) in versions.iter().enumerate() {
+                let _ = write!(line, "{} {version}", if i == 0 { ". Versions:" } else { "," });
             }
             line + "\n"
         });
@@ -267,6 +276,17 @@ struct Source {
     statistics: BTreeSet<&'static str>,
     /// Date, CPU and build, each with the commands of its runs.
     runs: Vec<(String, Vec<String>)>,
+    /// Names and versions of other libraries and programs.
+    versions: BTreeSet<String>,
+}
+
+/// Whether a template has a value of this name.
+fn mentions(template: &[Part], name: &str) -> bool {
+    template.iter().any(|part| match part {
+        Part::Text(_) => false,
+        Part::Optional(parts) => mentions(parts, name),
+        Part::Value(piece) => piece.name == name,
+    })
 }
 
 /// The date, CPU and build of a run, or the document that published it; and its command after a
