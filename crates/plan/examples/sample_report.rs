@@ -45,6 +45,7 @@ fn candidate(&(settings, ratio, megabytes, mebibytes): &(&str, f64, f64, f64)) -
         encode_scaling: scaling(megabytes / ratio.powi(4)),
         decode_scaling: scaling(megabytes),
         memory: Memory { per_stream: (mebibytes * 1048576.0) as u64, per_thread: 2 << 20 },
+        start: 0.004,
         read: Some(Read { seconds: mebibytes / megabytes, fetched: mebibytes * 1048576.0 / ratio }),
     }
 }
