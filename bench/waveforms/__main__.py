@@ -10,7 +10,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -88,15 +88,25 @@ def shape(arguments: argparse.Namespace) -> str:
     return "rice-every-m" if arguments.every_m else "waveforms"
 
 
+def versions_of(methods: Iterable[Method]) -> dict[str, str]:
+    """Returns the versions of packages by their names. Methods whose names begin otherwise than their
+    packages', such as "flac 5" of soundfile, also have them under their first word."""
+    versions: dict[str, str] = {}
+    for method in methods:
+        versions |= method.version
+        if method.version and not method.name.startswith(("linerate", *method.version)):
+            word = method.name.split()[0].rstrip(",")
+            versions[word] = " ".join(f"{name} {version}" for name, version in method.version.items())
+    return versions
+
+
 def run(arguments: argparse.Namespace, command: str) -> int:
     """Measures all methods with all sets, and prints. Returns the number of sets."""
     count = 0
     with tempfile.TemporaryDirectory(prefix="linerate-", dir=arguments.scratch) as scratch:
         folder = Path(scratch)
         methods = all_methods(arguments, folder)
-        versions = {"python": platform.python_version(), "numpy": np.__version__}
-        for method in methods:
-            versions |= method.version
+        versions = {"python": platform.python_version(), "numpy": np.__version__} | versions_of(methods)
         for count, set in enumerate(all_sets(arguments, folder), 1):
             if count == 1:
                 lines.run(command, versions)

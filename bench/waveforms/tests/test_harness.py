@@ -55,6 +55,8 @@ def test_run_prints_json_lines(corpus, tmp_path, monkeypatch, capsys):
     assert run["command"].startswith("bench/waveforms --corpus corpus --only none,gzip,memcpy")
     assert str(tmp_path) not in run["command"]
     assert run["date"] and run["cpu"] and {"python", "numpy", "h5py"} <= {*run["versions"]}
+    assert {"none", "gzip", "memcpy"} <= {*run["versions"]}  # a contender's name begins with its version's
+    assert run["versions"]["memcpy"] == f"numpy {np.__version__}"
     assert [(m["data"], m["contender"]) for m in found] == [
         (set, name) for set in ("one", "two") for name in ("none", "gzip 4", "memcpy")
     ]
