@@ -113,7 +113,7 @@ final class Lines {
         versions.put("zstd-jni", ZstdVersion.VERSION);
         versions.put("Jackson", PackageVersion.VERSION.toString());
         versions.put("JDA", JDAInfo.VERSION);
-        versions.put("netty", Version.identify().get("netty-codec-http").artifactVersion());
+        versions.put("Netty", Version.identify().get("netty-codec-http").artifactVersion());
         if (DiscordZstdJava.isPresent()) {
             versions.put("discord-zstd-java", DiscordZstdJava.version());
         }
