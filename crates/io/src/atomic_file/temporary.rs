@@ -14,10 +14,11 @@ use crate::leftovers::temporary_name;
 /// The function that [`before_temporaries`] has set.
 static PREPARE: OnceLock<fn()> = OnceLock::new();
 
-/// Sets `prepare`, which is then called each time before an [`AtomicFile`] gets a temporary name.
-/// It may start a thread that waits for signals and calls [`remove_temporaries`]. On Linux, where
-/// unnamed files are supported, a file has a temporary name only for a moment, while its commit
-/// replaces another. Only the first call in a process sets a function; later calls have no effect.
+/// Sets `prepare`, which is then called each time before an [`AtomicFile`](crate::AtomicFile) gets a
+/// temporary name. It may start a thread that waits for signals and calls [`remove_temporaries`].
+/// On Linux, where unnamed files are supported, a file has a temporary name only for a moment,
+/// while its commit replaces another. Only the first call in a process sets a function; later calls
+/// have no effect.
 pub fn before_temporaries(prepare: fn()) {
     let _ = PREPARE.set(prepare);
 }
@@ -64,10 +65,11 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes the temporary files of all [`AtomicFile`]s of this process, and ignores errors. Call
-/// this before a signal ends the program. While the returned guard lives, threads that create or
-/// drop a temporary file wait. On Linux, files without a name can still be created, and committed
-/// to new targets. A relative path is looked up in the current folder of this moment.
+/// Removes the temporary files of all [`AtomicFile`](crate::AtomicFile)s of this process, and
+/// ignores errors. Call this before a signal ends the program. While the returned guard lives,
+/// threads that create or drop a temporary file wait. On Linux, files without a name can still be
+/// created, and committed to new targets. A relative path is looked up in the current folder of this
+/// moment.
 pub fn remove_temporaries() -> impl Drop {
     let names = temporaries();
     for path in &*names {
