@@ -14,8 +14,8 @@ struct Comparison {
     work: &'static str,
     ours: &'static str,
     peer: &'static str,
-    /// Query that gives how many times as fast ours is as the best peer, then the processor, then date and
-    /// build of the run, with `|` between them.
+    /// Query that gives how many times as fast ours is as the best peer, then the processor, then
+    /// date and build of the run, with `|` between them.
     times: &'static str,
 }
 

@@ -7,10 +7,10 @@
 #[cfg(target_os = "linux")]
 const LEAST: usize = 4 << 20;
 
-/// Asks the system to back a large buffer that has not been written yet with huge pages. The first
-/// use of a page of 4 KiB costs about as much as decoding 4 KiB of zstd, and that of a huge page a
-/// fraction of that for each byte. Does nothing for buffers below 4 MiB, on other systems than
-/// Linux, and where Linux refuses.
+/// Asks the system to back a large buffer that has not been written yet with huge pages, of which
+/// fewer are used for the first time. In a virtual machine, the first use of a page of 4 KiB took
+/// 1.6 us, as long as decoding 3 KB of zstd at 2 GB/s. Does nothing for buffers below 4 MiB, on other
+/// systems than Linux, and where Linux refuses.
 pub fn prefer_huge_pages<T>(buffer: &mut Vec<T>) {
     #[cfg(target_os = "linux")]
     {

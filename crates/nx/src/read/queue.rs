@@ -51,7 +51,8 @@ const MIN_WINDOW: u64 = 16 << 20;
 /// block.
 const ANNOUNCED_AT_ONCE: u64 = 4 << 20;
 
-/// How many times faster a stored block is read than a compressed one of the same content.
+/// How many times faster a stored block is assumed to be read than a compressed one of the same
+/// length.
 const STORED: u64 = 8;
 
 /// The queue of blocks: the blocks of chunked files in order, and the *solid* blocks slowest first.
