@@ -43,12 +43,12 @@ SINGLE = {
 }
 
 
-def version(program: str) -> str | None:
-    """Returns the version that a program prints, "" if it prints none, and None if it is not
-    installed."""
+def version(program: str, option: str = "-V") -> str | None:
+    """Returns the version that a program prints with this option, "" if it prints none, and None if
+    it is not installed."""
     if not shutil.which(program):
         return None
-    said = subprocess.run([program, "-V"], capture_output=True, text=True, check=False)
+    said = subprocess.run([program, option], capture_output=True, text=True, check=False)
     found = re.search(r"[0-9]+\.[0-9.]*[0-9]", said.stdout + said.stderr)
     return found[0] if found else ""
 

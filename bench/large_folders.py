@@ -35,6 +35,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import lines
+from large_files import version
 
 SHAPE = "large-folders"
 SEED = "large folders"
@@ -354,7 +355,8 @@ def main() -> None:
         "large files": (lambda rng: int(2 ** rng.uniform(14, 26)), args.bytes, 1 << 62, 20),
     }
     command = lines.command("large_folders.py", sys.argv[1:])
-    lines.run(command, {})
+    versions = {"squashfs": version("mksquashfs", "-version"), "zstd": version("zstd")}
+    lines.run(command, {name: said for name, said in versions.items() if said})
     made: list[Path] = []
     try:
         for name, (sizes, total, count, per_mod) in folders.items():

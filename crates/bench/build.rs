@@ -13,6 +13,8 @@ fn main() {
     println!("cargo:rustc-env=BENCH_VERSION_ZLIB_RS={}", locked(&lock, "zlib-rs"));
     println!("cargo:rustc-env=BENCH_VERSION_LIBDEFLATE={}", locked(&lock, "libdeflate-sys"));
     println!("cargo:rustc-env=BENCH_VERSION_RUZSTD={}", locked(&lock, "ruzstd"));
+    println!("cargo:rustc-env=BENCH_VERSION_LZ4_FLEX={}", locked(&lock, "lz4_flex"));
+    println!("cargo:rustc-env=BENCH_VERSION_TOWER_HTTP={}", locked(&lock, "tower-http"));
     println!("cargo:rerun-if-changed=../../Cargo.lock");
     println!("cargo:rerun-if-changed=build.rs");
 }

@@ -153,19 +153,35 @@ impl Packed {
     }
 }
 
-/// Names and versions of the programs on this machine that extract.
+/// Names and versions of the programs on this machine that extract, and of zstd, which tar starts.
+/// A program that prints no version is left out.
 pub(super) fn versions() -> Vec<(String, String)> {
     let known = PROGRAMS.iter().filter_map(|program| Some((program.executable()?, program.version)));
-    known.map(|(name, arg)| (name.to_owned(), version(name, arg))).collect()
+    let known = known.chain([("zstd", "--version")]);
+    let printed = known.filter_map(|(name, arg)| {
+        let output = Command::new(name).arg(arg).stdin(Stdio::null()).output().ok()?;
+        Some((name.to_owned(), version(&String::from_utf8_lossy(&output.stdout))?.to_owned()))
+    });
+    printed.collect()
 }
 
-/// The first line that a program prints about its version, up to a comma, parenthesis or colon.
-/// Empty if the program cannot be started.
-fn version(executable: &str, arg: &str) -> String {
-    let Ok(output) = Command::new(executable).arg(arg).stdin(Stdio::null()).output() else {
-        return String::new();
-    };
-    let text = String::from_utf8_lossy(&output.stdout);
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    line.split([',', '(', ':']).next().unwrap_or_default().trim().to_owned()
+/// The first number with a dot in what a program prints about its version, without a `v` before it.
+fn version(printed: &str) -> Option<&str> {
+    let words = printed.split([' ', ',', '(', ')', '\n']).map(|word| word.trim_start_matches('v'));
+    words.into_iter().find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_is_the_number_that_a_program_prints() {
+        assert_eq!(version("tar (GNU tar) 1.34\nCopyright (C) 2021"), Some("1.34"));
+        assert_eq!(version("\n7-Zip (z) 26.02 (x64) : Copyright (c) 1999-2026"), Some("26.02"));
+        assert_eq!(version("unsquashfs version 4.5.1 (2022/03/17)"), Some("4.5.1"));
+        assert_eq!(version("UnZip 6.00 of 20 April 2009, by Debian."), Some("6.00"));
+        assert_eq!(version("*** Zstandard CLI (64-bit) v1.5.4, by Yann Collet ***"), Some("1.5.4"));
+        assert_eq!(version("no version"), None);
+    }
 }

@@ -13,6 +13,8 @@ pub fn run() -> Run {
             ("rustc", env!("BENCH_VERSION_RUSTC")),
             ("tier", linerate_core::cpu::tier().name()),
             ("libzstd", zstd_safe::version_string()),
+            ("lz4_flex", env!("BENCH_VERSION_LZ4_FLEX")),
+            ("tower-http", env!("BENCH_VERSION_TOWER_HTTP")),
             #[cfg(feature = "ruzstd")]
             ("ruzstd", env!("BENCH_VERSION_RUZSTD")),
         ]
