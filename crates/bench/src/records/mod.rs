@@ -3,6 +3,7 @@
 //! `records/README.md` defines the format. In a measurement, `params` is a flat map of texts and
 //! numbers that distinguishes it from others, and `metrics` has results under names of [`METRICS`].
 
+pub(crate) mod conditions;
 mod read;
 mod registry;
 mod write;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::query::Filter;
 use crate::csv;
-use crate::records::{self, Better, Figure, Measurement, Records, Run, metric};
+use crate::records::{self, Better, Figure, Measurement, Records, Run, conditions, metric};
 
 /// The records and CSV files of a folder. Each is read when it is first opened, and kept.
 pub(super) struct Library {
@@ -91,15 +91,8 @@ impl Entry {
 
     /// The version of the contender. Empty if the run has none.
     fn version(&self) -> &str {
-        self.named_version().map_or("", |(_, version)| version)
-    }
-
-    /// The longest name in the run's `versions` with which the contender's name begins, and its
-    /// version.
-    pub(super) fn named_version(&self) -> Option<(&str, &str)> {
-        let named = self.run.versions.iter();
-        let named = named.filter(|(name, _)| self.measurement.contender.starts_with(name.as_str()));
-        named.max_by_key(|(name, _)| name.len()).map(|(name, version)| (name.as_str(), version.as_str()))
+        let all = conditions::versions(&self.run, &self.measurement, false);
+        all.into_iter().find_map(|(_, version)| version).unwrap_or_default()
     }
 
     /// The figure of a metric, or else a number in a parameter, as a column of a CSV file is.

@@ -103,11 +103,11 @@ mod tests {
 "#;
 
     const TWO_BUILDS: &str = r#"{"run":{"date":"1","cpu":"c","linerate":"0.1.0 a","command":"x"}}
-{"shape":"s","data":"t","contender":"l","params":{"n":1},"metrics":{"speed":{"median":2,"low":1,"high":3},"ratio":2}}
+{"shape":"s","data":"t","contender":"linerate","params":{"n":1},"metrics":{"speed":{"median":2,"low":1,"high":3},"ratio":2}}
 {"run":{"date":"1","cpu":"c","linerate":"0.1.0 a","command":"y"}}
-{"shape":"s","data":"t","contender":"l","params":{"n":2},"metrics":{"speed":{"median":2,"low":1,"high":3},"ratio":2}}
+{"shape":"s","data":"t","contender":"linerate","params":{"n":2},"metrics":{"speed":{"median":2,"low":1,"high":3},"ratio":2}}
 {"run":{"date":"2","cpu":"c","linerate":"0.1.0 b","command":"x"}}
-{"shape":"s","data":"t","contender":"l","params":{"n":3},"metrics":{"speed":{"median":2,"low":1,"high":3},"ratio":2}}
+{"shape":"s","data":"t","contender":"linerate","params":{"n":3},"metrics":{"speed":{"median":2,"low":1,"high":3},"ratio":2}}
 "#;
 
     fn fill(query: &str) -> Result<String, String> {
@@ -141,15 +141,15 @@ mod tests {
     #[test]
     fn the_source_is_linked_from_the_page() {
         let page = fill("<!-- table\nfrom x.jsonl\nrows n=2\ncolumn \"\": {size % .1}\n-->").expect("a page");
-        let wanted =
-            "-->\n\n| |\n|---|\n| 25.0 % |\n\n[x.jsonl](../records/x.jsonl), d, c, `x`\n\n<!-- end --> text";
+        let wanted = "-->\n\n| |\n|---|\n| 25.0 % |\n\n[x.jsonl](../records/x.jsonl), d, c, `x`.\nVersions: b (not recorded).\n\n<!-- end --> text";
         assert!(page.ends_with(wanted), "{page}");
         let table = |columns: &str| {
             fill(&format!("<!-- table\nfrom x.jsonl\nrows contender\n{columns}\n-->")).expect("a page")
         };
         let speed = "column \"\" n=1: {speed}";
-        assert!(table(speed).contains("), medians, d, c, `x`. Versions: a 1.0\n"));
-        assert!(!table(&format!("{speed}\ncolumn \"\" n=1: {{version}}")).contains("Versions"), "in cells");
+        assert!(table(speed).contains("), medians, d, c, `x`.\nVersions: a 1.0, b (not recorded).\n"));
+        let in_cells = table(&format!("{speed}\ncolumn \"\" n=1: {{version}}"));
+        assert!(in_cells.contains(".\nVersions: b (not recorded).\n"), "{in_cells}");
         assert_eq!(
             fill("<!-- value x.jsonl n=2: {speed} MB/s -->").expect("a page"),
             "text <!-- value x.jsonl n=2: {speed} MB/s -->5 MB/s<!-- end --> text"
@@ -173,6 +173,40 @@ mod tests {
             format!("[x.jsonl](records/x.jsonl), best rounds and medians, {runs}")
         );
         assert_eq!(table("{ratio}"), format!("[x.jsonl](records/x.jsonl), {runs}"));
+    }
+
+    #[test]
+    fn clock_threads_and_data_are_those_of_the_cells() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let measured = |data: &str, threads: usize| {
+            format!(
+                r#"{{"shape":"waveforms","data":"{data}","contender":"linerate","params":{{"threads":{threads}}},"metrics":{{"encode":1,"encode_cpu":2,"size":1}}}}"#
+            )
+        };
+        let lines = [("nab", 1), ("nab", 2), ("probe384", 1)].map(|(data, threads)| measured(data, threads));
+        let run = r#"{"run":{"date":"d","cpu":"c","command":"x"}}"#;
+        std::fs::write(folder.path().join("x.jsonl"), format!("{run}\n{}", lines.join("\n")))
+            .expect("a record");
+        let pages = Pages::new(folder.path());
+        let table = |query: &str| {
+            let page =
+                pages.fill(&format!("<!-- table\nfrom x.jsonl\n{query}\n-->{END}"), 0).expect("a page");
+            page.lines().find(|line| line.starts_with("Clock") || line.starts_with("Data")).map(str::to_owned)
+        };
+        let nab = "Data: generated, with the noise of three experiments.";
+        assert_eq!(table("rows data=nab threads=1\ncolumn \"\": {size}").as_deref(), Some(nab));
+        assert_eq!(
+            table("rows data=nab threads\ncolumn \"s\": {encode}"),
+            Some(format!("Clock: elapsed time, 1 and 2 threads. {nab}"))
+        );
+        assert_eq!(
+            table("rows data threads=1\ncolumn \"s\": {encode}\ncolumn \"t\": {encode_cpu}"),
+            Some(
+                "Clock: \"s\": elapsed time, 1 thread; \"t\": CPU time, 1 thread. \
+                 Data: nab (generated, with the noise of three experiments); probe384 (simulated)."
+                    .to_owned()
+            )
+        );
     }
 
     #[test]

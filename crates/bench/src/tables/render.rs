@@ -1,13 +1,13 @@
 //! Selects the measurements of queries and renders them as Markdown.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::rc::Rc;
 
 use super::library::{Entry, Library};
 use super::query::{Filter, Part, Piece, Query, Rows, Statistic};
-use crate::records::{Better, Figure, Run, metric};
+use crate::records::{Better, Figure, Run, conditions, metric};
 
 /// Units, each with its quantity and its size in the base unit of that quantity, which is 1, ns,
 /// byte, or byte per second.
@@ -28,14 +28,29 @@ const UNITS: &[(&str, &str, f64)] = &[
     ("GiB/s", "speed", 1_073_741_824.0),
 ];
 
+/// Clock and threads of figures that others published.
+const PUBLISHED: &str = "that of the document";
+
 /// Keys that say of which run the figures before them in a cell are.
 const OF_RUN: [&str; 3] = ["build", "date", "processor"];
 
-/// The entries of the files of one query, and those of them that its cells used, each with the
-/// statistic that the cell printed of it.
+/// The entries of the files of one query, and those of them that its cells used.
 struct Selection {
     entries: Vec<Rc<Entry>>,
-    used: RefCell<Vec<(Rc<Entry>, &'static str)>>,
+    used: RefCell<Vec<Used>>,
+    /// Index of the column whose cells are made.
+    column: Cell<usize>,
+}
+
+/// An entry that a cell used.
+struct Used {
+    entry: Rc<Entry>,
+    /// The metric or the key that the cell printed of it.
+    name: String,
+    /// Which of the rounds. Empty if the figure is exact.
+    statistic: &'static str,
+    /// Index of the column.
+    column: usize,
 }
 
 /// Returns the table of a query, with a line about the source for each file that it used. `records`
@@ -49,7 +64,8 @@ pub(super) fn table(library: &Library, text: &str, records: &str) -> Result<Stri
     let mut filled = vec![false; headings.len()];
     for (label, filter) in selection.rows(&query.filter, &query.rows)? {
         let mut cells = Vec::new();
-        for column in &query.columns {
+        for (i, column) in query.columns.iter().enumerate() {
+            selection.column.set(i);
             let filter = filter.with(&column.filter);
             let cell = selection.cell(&filter, &column.template, label.as_deref());
             cells.push(cell.map_err(|error| format!("column {:?}: {error}", column.heading))?);
@@ -67,8 +83,7 @@ pub(super) fn table(library: &Library, text: &str, records: &str) -> Result<Stri
     if let Some(empty) = filled.iter().position(|filled| !filled) {
         return Err(format!("column {:?} is empty", headings[empty]));
     }
-    let has_versions = query.columns.iter().any(|column| mentions(&column.template, "version"));
-    Ok(format!("{table}\n{}", selection.sources(records, !has_versions)))
+    Ok(format!("{table}\n{}", selection.sources(records, &headings)))
 }
 
 /// The text of an inline value.
@@ -105,7 +120,7 @@ impl Selection {
         for file in files {
             entries.extend(library.open(file)?.iter().cloned());
         }
-        Ok(Self { entries, used: RefCell::default() })
+        Ok(Self { entries, used: RefCell::default(), column: Cell::default() })
     }
 
     /// The label and the filter of each row of a table. It is an error if a line `row` or `rows` of
@@ -146,7 +161,7 @@ impl Selection {
                 Part::Value(piece) if piece.name == "row" => label.map(str::to_owned),
                 Part::Value(piece) if OF_RUN.contains(&&*piece.name) && self.used.borrow().len() > before => {
                     let used = self.used.borrow();
-                    Some(common(used[before..].iter().map(|(entry, _)| entry), &piece.name)?)
+                    Some(common(used[before..].iter().map(|used| &used.entry), &piece.name)?)
                 }
                 Part::Value(piece) => self.piece(filter, piece, parts)?,
             };
@@ -177,9 +192,7 @@ impl Selection {
                 let found = self.select(&filter.with(base), name, best)?;
                 let Some(base) = self::number(&found, piece)? else { return Ok(None) };
                 number /= base;
-                self.used
-                    .borrow_mut()
-                    .extend(found.first().map(|entry| (entry.clone(), printed(entry, piece))));
+                self.used.borrow_mut().extend(found.first().map(|entry| self.using(entry, piece)));
             }
             if piece.nonzero && number == 0.0 {
                 return Ok(None);
@@ -192,8 +205,13 @@ impl Selection {
             }
             text
         };
-        self.used.borrow_mut().extend(found.iter().map(|entry| (entry.clone(), printed(entry, piece))));
+        self.used.borrow_mut().extend(found.iter().map(|entry| self.using(entry, piece)));
         Ok(Some(text))
+    }
+
+    fn using(&self, entry: &Rc<Entry>, piece: &Piece) -> Used {
+        let statistic = printed(entry, piece);
+        Used { entry: entry.clone(), name: piece.name.clone(), statistic, column: self.column.get() }
     }
 
     /// The entries that match a filter. If it has alternatives, and `name` is a metric, only the
@@ -224,29 +242,43 @@ impl Selection {
         Ok(found.into_iter().max_by(|a, b| rank(a).total_cmp(&rank(b))).into_iter().collect())
     }
 
-    /// A line for each file that cells used: a link to it below `records`, which of the rounds its
-    /// figures are, and each date, CPU and build with its first command and the number of others.
-    /// With `versions` also the versions of other libraries and programs.
-    fn sources(&self, records: &str, versions: bool) -> String {
+    /// Two lines for each file that cells used. The first has a link to it below `records`, which of
+    /// the rounds its figures are, and each date, CPU and build with its first command and the
+    /// number of others. The second has the conditions: clock and threads, what the data is, and
+    /// the versions of other libraries and programs that are not in cells. `headings` are those of
+    /// the columns.
+    fn sources(&self, records: &str, headings: &[&str]) -> String {
         let mut files: Vec<Source> = Vec::new();
-        for (entry, statistic) in self.used.borrow().iter() {
+        let used = self.used.borrow();
+        let in_cells: BTreeSet<_> = used
+            .iter()
+            .filter(|used| used.name == "version")
+            .flat_map(|Used { entry, .. }| conditions::versions(&entry.run, &entry.measurement, false))
+            .collect();
+        for Used { entry, name, statistic, column } in used.iter() {
             let (place, command) = described(&entry.run);
             let at = files.iter().position(|source| source.file == entry.file).unwrap_or_else(|| {
                 files.push(Source { file: entry.file.clone(), ..Source::default() });
                 files.len() - 1
             });
-            let named = entry
-                .named_version()
-                .filter(|(name, version)| versions && !name.contains("linerate") && !name.ends_with(version));
-            files[at].versions.extend(named.map(|(name, version)| format!("{name} {version}")));
-            files[at].statistics.extend(Some(*statistic).filter(|statistic| !statistic.is_empty()));
-            match files[at].runs.iter_mut().find(|(known, _)| *known == place) {
+            let source = &mut files[at];
+            source.statistics.extend(Some(*statistic).filter(|statistic| !statistic.is_empty()));
+            match source.runs.iter_mut().find(|(known, _)| *known == place) {
                 Some((_, commands)) if !commands.contains(&command) => commands.push(command),
                 Some(_) => {}
-                None => files[at].runs.push((place, vec![command])),
+                None => source.runs.push((place, vec![command])),
+            }
+            source.add_data(entry);
+            source.add_timing(entry, name, *column);
+            if entry.run.source.is_empty() {
+                let versions =
+                    conditions::versions(&entry.run, &entry.measurement, name.ends_with("_by_base"));
+                let missing = versions.into_iter().filter(|version| !in_cells.contains(version));
+                source.versions.extend(missing.map(|(name, version)| versioned(name, version)));
             }
         }
-        let lines = files.iter().map(|Source { file, statistics, runs, versions }| {
+        let lines = files.iter().map(|source| {
+            let Source { file, statistics, runs, .. } = source;
             let statistics: Vec<_> = statistics.iter().copied().collect();
             let mut line = format!("[{file}]({records}{file})");
             if !statistics.is_empty() {
@@ -260,10 +292,8 @@ impl Selection {
                     more => line += &format!(", and {more} more runs"),
                 }
             }
-            for (i, version) in versions.iter().enumerate() {
-                let _ = write!(line, "{} {version}", if i == 0 { ". Versions:" } else { "," });
-            }
-            line + "\n"
+            let conditions = source.conditions(headings);
+            line + if conditions.is_empty() { "\n" } else { ".\n" } + &conditions
         });
         lines.collect::<Vec<_>>().join("\n")
     }
@@ -276,17 +306,103 @@ struct Source {
     statistics: BTreeSet<&'static str>,
     /// Date, CPU and build, each with the commands of its runs.
     runs: Vec<(String, Vec<String>)>,
+    timings: Vec<Timing>,
+    /// What data is, each with the names of that data.
+    data: Vec<(&'static str, Vec<String>)>,
     /// Names and versions of other libraries and programs.
     versions: BTreeSet<String>,
 }
 
-/// Whether a template has a value of this name.
-fn mentions(template: &[Part], name: &str) -> bool {
-    template.iter().any(|part| match part {
-        Part::Text(_) => false,
-        Part::Optional(parts) => mentions(parts, name),
-        Part::Value(piece) => piece.name == name,
-    })
+/// Clock and threads of timed figures.
+struct Timing {
+    told: &'static str,
+    /// Values of the parameter `threads`.
+    threads: BTreeSet<u64>,
+    /// Indices of the columns with these figures.
+    columns: BTreeSet<usize>,
+}
+
+impl Source {
+    fn add_timing(&mut self, entry: &Entry, name: &str, column: usize) {
+        let told = match (conditions::timing(&entry.measurement, name), metric(name)) {
+            (_, Some(metric)) if !entry.run.source.is_empty() && conditions::is_timed(metric) => PUBLISHED,
+            (Some(told), _) if entry.run.source.is_empty() => told,
+            _ => return,
+        };
+        let at = self.timings.iter().position(|timing| timing.told == told).unwrap_or_else(|| {
+            self.timings.push(Timing { told, threads: BTreeSet::new(), columns: BTreeSet::new() });
+            self.timings.len() - 1
+        });
+        let timing = &mut self.timings[at];
+        timing.threads.extend(entry.field("threads").parse::<u64>());
+        timing.columns.insert(column);
+    }
+
+    fn add_data(&mut self, entry: &Entry) {
+        let name = &entry.measurement.data;
+        let Some(what) = conditions::data(&entry.file, name).filter(|what| !what.is_empty()) else { return };
+        let name = if name.contains(',') { format!("\"{name}\"") } else { name.clone() };
+        match self.data.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, names)) if !names.contains(&name) => names.push(name),
+            Some(_) => {}
+            None => self.data.push((what, vec![name])),
+        }
+    }
+
+    /// A line with clock and threads, data, and versions. Empty if there are none.
+    fn conditions(&self, headings: &[&str]) -> String {
+        let mut sentences = Vec::new();
+        let clocks: Vec<String> = self.timings.iter().map(|timing| self.clock(timing, headings)).collect();
+        if !clocks.is_empty() {
+            sentences.push(format!("Clock: {}.", clocks.join("; ")));
+        }
+        let data: Vec<String> = match &self.data[..] {
+            [(what, _)] => vec![(*what).to_owned()],
+            all => all.iter().map(|(what, names)| format!("{} ({what})", names.join(", "))).collect(),
+        };
+        if !data.is_empty() {
+            sentences.push(format!("Data: {}.", data.join("; ")));
+        }
+        if !self.versions.is_empty() {
+            let versions: Vec<&str> = self.versions.iter().map(String::as_str).collect();
+            sentences.push(format!("Versions: {}.", versions.join(", ")));
+        }
+        if sentences.is_empty() { String::new() } else { sentences.join(" ") + "\n" }
+    }
+
+    /// Clock and threads in words, after the headings of the columns if other columns have another
+    /// clock.
+    fn clock(&self, timing: &Timing, headings: &[&str]) -> String {
+        let threads: Vec<String> = timing.threads.iter().map(u64::to_string).collect();
+        let threads = match &threads[..] {
+            [one] if one == "1" => "1 thread".to_owned(),
+            [most @ .., last] if !most.is_empty() => format!("{} and {last} threads", most.join(", ")),
+            all => format!("{} threads", all.join("")),
+        };
+        let told = timing.told.replace("{threads}", &threads);
+        let others = || self.timings.iter().filter(|other| other.told != timing.told);
+        let is_alone = others().all(|other| other.columns.is_disjoint(&timing.columns));
+        if others().next().is_none() || !is_alone {
+            return told;
+        }
+        let mut columns: Vec<String> =
+            timing.columns.iter().map(|&i| format!("\"{}\"", headings[i])).collect();
+        columns.dedup();
+        format!("{}: {told}", columns.join(", "))
+    }
+}
+
+/// A name with its version, once if the version begins with the name.
+fn versioned(name: &str, version: Option<&str>) -> String {
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');
+    match version {
+        None if name.rsplit(' ').next().is_some_and(is_number) => name.to_owned(),
+        None => format!("{name} (not recorded)"),
+        Some(version) if name.ends_with(version) => name.to_owned(),
+        Some(version) if version.to_lowercase().starts_with(&name.to_lowercase()) => version.to_owned(),
+        Some(version) if is_number(version) => format!("{name} {version}"),
+        Some(version) => format!("{name} ({version})"),
+    }
 }
 
 /// The date, CPU and build of a run, or the document that published it; and its command after a
