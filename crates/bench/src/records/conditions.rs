@@ -328,25 +328,39 @@ pub(crate) fn versions<'r>(
         };
         let mut rows = PEERS.iter().filter(fits).peekable();
         if rows.peek().is_none() {
-            found.extend(by_name(run, contender));
+            let (name, version) =
+                longest(run, contender).map_or((contender, None), |(name, version)| (name, Some(version)));
+            found.extend((!name.contains("linerate")).then_some((name, version)));
         }
         for row in rows.filter(|row| !row.name.is_empty()) {
-            let version = row.keys.split('|').find_map(|key| run.versions.get(key));
-            found.push((row.name, version.map(String::as_str)));
+            found.push((row.name, recorded(run, row)));
         }
     }
     let known = |version: &&str| !NO_VERSIONS.contains(version);
     found.into_iter().map(|(name, version)| (name, version.filter(known))).collect()
 }
 
-/// The longest name in the run's `versions` with which the contender begins, and its version; or
-/// the contender without a version. `None` for Linerate.
-fn by_name<'r>(run: &'r Run, contender: &'r str) -> Option<(&'r str, Option<&'r str>)> {
+/// The name and the version of a contender itself. `None` if the run has no version of it.
+pub(crate) fn version<'r>(run: &'r Run, of: &'r Measurement) -> Option<(&'r str, &'r str)> {
+    let fits = |row: &&Peer| {
+        let is_it = !row.of.is_empty() && of.contender.starts_with(row.of) && !row.name.is_empty();
+        of.shape.starts_with(row.shape) && is_it
+    };
+    let found = match PEERS.iter().find(fits) {
+        Some(row) => recorded(run, row).map(|version| (row.name, version)),
+        None => longest(run, &of.contender),
+    };
+    found.filter(|(_, version)| !NO_VERSIONS.contains(version))
+}
+
+fn recorded<'r>(run: &'r Run, row: &Peer) -> Option<&'r str> {
+    row.keys.split('|').find_map(|key| run.versions.get(key)).map(String::as_str)
+}
+
+/// The longest name in the run's `versions` with which the contender begins, and its version.
+fn longest<'r>(run: &'r Run, contender: &str) -> Option<(&'r str, &'r str)> {
     let named = run.versions.iter().filter(|(name, _)| contender.starts_with(name.as_str()));
-    let found = named.max_by_key(|(name, _)| name.len());
-    let (name, version) = found.map_or((contender, None), |(name, version)| (&**name, Some(&**version)));
-    let is_ours = name.contains("linerate");
-    (!is_ours).then_some((name, version))
+    named.max_by_key(|(name, _)| name.len()).map(|(name, version)| (&**name, &**version))
 }
 
 #[cfg(test)]
@@ -405,6 +419,13 @@ mod tests {
         let ours = of("bytes", "linerate 1", "libslz deflate");
         assert_eq!(versions(&run, &ours, true), [("libslz", Some("1.2.1"))]);
         assert_eq!(versions(&run, &ours, false), []);
+        let node = Run {
+            versions: [("node", "20.1"), ("fzstd", "0.1")].map(|(a, b)| (a.into(), b.into())).into(),
+            ..Run::default()
+        };
+        let fzstd = of("node", "fzstd", "");
+        assert_eq!(versions(&node, &fzstd, false), [("Node.js", Some("20.1")), ("fzstd", Some("0.1"))]);
+        assert_eq!(version(&node, &fzstd), Some(("fzstd", "0.1")), "not that of Node.js");
         assert_eq!(versions(&run, &of("bytes", "other 2", ""), false), [("other 2", None)]);
     }
 

@@ -91,8 +91,7 @@ impl Entry {
 
     /// The version of the contender. Empty if the run has none.
     fn version(&self) -> &str {
-        let all = conditions::versions(&self.run, &self.measurement, false);
-        all.into_iter().find_map(|(_, version)| version).unwrap_or_default()
+        conditions::version(&self.run, &self.measurement).map_or("", |(_, version)| version)
     }
 
     /// The figure of a metric, or else a number in a parameter, as a column of a CSV file is.

@@ -253,7 +253,7 @@ impl Selection {
         let in_cells: BTreeSet<_> = used
             .iter()
             .filter(|used| used.name == "version")
-            .flat_map(|Used { entry, .. }| conditions::versions(&entry.run, &entry.measurement, false))
+            .filter_map(|Used { entry, .. }| conditions::version(&entry.run, &entry.measurement))
             .collect();
         for Used { entry, name, statistic, column } in used.iter() {
             let (place, command) = described(&entry.run);
@@ -273,7 +273,9 @@ impl Selection {
             if entry.run.source.is_empty() {
                 let versions =
                     conditions::versions(&entry.run, &entry.measurement, name.ends_with("_by_base"));
-                let missing = versions.into_iter().filter(|version| !in_cells.contains(version));
+                let missing = versions.into_iter().filter(|version| {
+                    !version.1.is_some_and(|number| in_cells.contains(&(version.0, number)))
+                });
                 source.versions.extend(missing.map(|(name, version)| versioned(name, version)));
             }
         }
