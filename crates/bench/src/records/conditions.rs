@@ -245,7 +245,6 @@ const PEERS: &[Peer] = &[
     peer("python", "backports.zstd", "backports.zstd", "backports.zstd"),
     peer("gpu", "", "CUDA", "CUDA"),
     peer("gpu", "nvcomp", "nvCOMP", "nvcomp"),
-    peer("gpu", "v1", "", ""),
     peer("http", "tower-http", "tower-http", "tower-http"),
     peer("http", "tower-http", "zlib", "zlib"),
     peer("http", "none", "", ""),
