@@ -8,7 +8,7 @@
 //! The sample is deterministic: the same data and options, which include a seed, give the same
 //! bytes, so a second plan differs only by the noise of the clock. Speeds of coding come from
 //! rounds: in each round every candidate has its turn, so that a disturbance of the machine hits
-//! all of them alike.
+//! all of them alike and can be evened out.
 //!
 //! | module | content |
 //! |---|---|
@@ -56,12 +56,16 @@ pub mod timing;
 mod waveforms;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use linerate_plan::Measurement;
+use linerate_plan::{Measurement, Speed};
 
 pub use self::command::operand;
 use self::file_cost::{FileCost, Files, Overlap};
+use self::files::Archives;
+use self::streams::Streams;
 pub use self::sys::clock::{cpu_time, footprint, heap_in_use, thread_time};
+use self::timing::Turn;
 
 /// The kind of data, which determines the candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -155,6 +159,8 @@ const CANDIDATES: f64 = 0.85;
 /// Share of the candidates' time for the engine that is made for waveforms or for records, if that
 /// is the shape. The rest is for candidates that suit any file.
 const OWN: f64 = 0.5;
+/// Share of the time of streams and archives for decoding them.
+const DECODE_SHARE: f64 = 0.25;
 
 /// Receives a description of the step that begins.
 pub type Progress<'p> = &'p dyn Fn(&str);
@@ -206,16 +212,30 @@ pub fn measure(
 }
 
 /// Measures candidates that suit files of any content, half of the time each: one stream for each
-/// file, and one archive for all files.
+/// file, and one archive for all files. All of them take turns at decoding.
 fn general(paths: &[PathBuf], options: &Options, progress: Progress<'_>) -> Result<Measured, String> {
     let half = Options { seconds: options.seconds / 2.0, ..*options };
-    let streams = streams::measure(Shape::Bytes, paths, &half, progress)?;
+    let streams = Streams::encode(Shape::Bytes, paths, &half, progress)?;
     // If no archive can be made, for example because of the files' names, only streams are
     // candidates.
-    Ok(match files::measure(nx_settings::for_one_file(), paths, &half, progress) {
-        Ok(archives) => streams.and(archives),
-        Err(_) => streams,
+    let archives = Archives::pack(nx_settings::for_one_file(), paths, &half, progress).ok();
+    let mut turns = streams.decoding();
+    let of_streams = turns.len();
+    if let Some(archives) = &archives {
+        turns.extend(archives.decoding()?);
+    }
+    let speeds = decode(turns, options, progress)?;
+    let (one, other) = speeds.split_at(of_streams);
+    let streams = streams.measured(one);
+    Ok(match archives {
+        Some(archives) => streams.and(archives.measured(other, progress)?),
+        None => streams,
     })
+}
+
+/// Times decoding of streams and archives in its share of the time of `options`.
+fn decode(mut turns: Vec<Turn<'_>>, options: &Options, progress: Progress<'_>) -> Result<Vec<Speed>, String> {
+    timing::rounds(&mut turns, Duration::from_secs_f64(options.seconds * DECODE_SHARE), progress)
 }
 
 impl Measured {

@@ -104,7 +104,7 @@ pub(super) fn time(
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Vec<Measurement>, String> {
-    let threads: Vec<usize> = thread_counts(options.threads).into_iter().filter(|&n| n > 1).collect();
+    let threads = thread_counts(options.threads);
     let session = Session { candidates: &candidates, threads: &threads, options, progress };
     let encode = session.speeds("encoding", |one| one.encode.as_ref())?;
     let decode = session.speeds("decoding", |one| Some(&one.decode))?;
@@ -128,57 +128,43 @@ struct Speeds {
 
 struct Session<'s> {
     candidates: &'s [Checked<'s>],
-    /// The numbers of threads to measure, other than one.
+    /// The numbers of threads to measure, one first.
     threads: &'s [usize],
     options: &'s Options,
     progress: Progress<'s>,
 }
 
 impl<'s> Session<'s> {
-    /// Times encoding, or decoding, for every candidate. `pass` returns the work to time, and
-    /// `what` names it in progress messages. Speeds are empty for a candidate without that work.
-    /// Takes at most about half of the seconds of the options: a quarter for one thread, and a
-    /// quarter for several threads. Two passes of each candidate are run even if they take longer.
+    /// Times encoding, or decoding, for every candidate on each number of threads. `pass` returns
+    /// the work to time, and `what` names it in progress messages. Speeds are empty for a candidate
+    /// without that work. Takes at most about half of the seconds of the options. Two passes of
+    /// each candidate are run even if they take longer.
     fn speeds(
         &self,
         what: &str,
         pass: impl Fn(&'s Checked<'s>) -> Option<&'s Pass<'s>>,
     ) -> Result<Vec<Speeds>, String> {
-        let budget = Duration::from_secs_f64(self.options.seconds.max(0.0) / 4.0);
-        let single = self.rounds(what, &pass, 1, Clock::Cpu, budget)?;
-        let share = budget / self.threads.len().max(1) as u32;
-        let of = |&threads: &usize| self.rounds(what, &pass, threads, Clock::Elapsed, share);
-        let several: Vec<Vec<Speed>> = self.threads.iter().map(of).collect::<Result<_, _>>()?;
-        let mut at = 0;
-        let one = |candidate| {
-            if pass(candidate).is_none() {
-                return Speeds::default();
-            }
-            at += 1;
-            let of_threads = several.iter().map(|speeds| speeds[at - 1]);
-            Speeds { single: Some(single[at - 1]), scaling: scaling(self.threads, of_threads) }
-        };
-        Ok(self.candidates.iter().map(one).collect())
-    }
-
-    fn rounds(
-        &self,
-        what: &str,
-        pass: &impl Fn(&'s Checked<'s>) -> Option<&'s Pass<'s>>,
-        threads: usize,
-        clock: Clock,
-        budget: Duration,
-    ) -> Result<Vec<Speed>, String> {
-        let turn = |candidate: &'s Checked<'s>| {
-            let work = pass(candidate)?;
-            Some(Turn {
+        let mut turns = Vec::new();
+        for candidate in self.candidates {
+            let Some(work) = pass(candidate) else { continue };
+            turns.extend(self.threads.iter().map(|&threads| Turn {
                 name: format!("{what}, {threads} threads: {}", candidate.measurement.settings),
                 bytes: threads as u64 * candidate.measurement.content,
+                clock: Clock::of(threads),
                 work: Box::new(move || on_threads(threads, &|_| work())),
-            })
+            }));
+        }
+        let budget = Duration::from_secs_f64(self.options.seconds.max(0.0) / 2.0);
+        let found = rounds(&mut turns, budget, self.progress)?;
+        let mut found = found.chunks(self.threads.len());
+        let one = |candidate| match pass(candidate).and_then(|_| found.next()) {
+            Some(speeds) => Speeds {
+                single: speeds.first().copied(),
+                scaling: scaling(self.threads, speeds.iter().copied()),
+            },
+            None => Speeds::default(),
         };
-        let mut turns: Vec<Turn<'_>> = self.candidates.iter().filter_map(turn).collect();
-        rounds(&mut turns, clock, budget, self.progress)
+        Ok(self.candidates.iter().map(one).collect())
     }
 }
 

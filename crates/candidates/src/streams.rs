@@ -29,8 +29,8 @@ use zstd_safe::{CCtx, CParameter, get_error_name};
 
 use super::command::operand;
 use super::sample::FileSet;
-use super::timing::{Clock, MIN_TURN, Turn, busy_threads, on_threads, rounds, scaling, speed, thread_counts};
-use super::{Measured, Options, Progress, Shape, control};
+use super::timing::{Clock, MIN_TURN, Turn, busy_threads, on_threads, scaling, speed, thread_counts};
+use super::{Measured, Options, Progress, Shape, control, decode};
 
 /// Approximate bytes of each window (part of the data), first in the sample for fast settings, then
 /// in the sample for slow settings. Windows are not larger than the sample.
@@ -45,8 +45,6 @@ const SLOW: f64 = 100.0;
 const ROUNDS: usize = 3;
 /// Shares of the measurement's time for encoding with fast settings, and with slow ones.
 const ENCODE_SHARES: [f64; 2] = [0.3, 0.3];
-/// Share of the measurement's time for decoding.
-const DECODE_SHARE: f64 = 0.25;
 /// Bytes that one call of the encoder compresses, to try for text that is sent in pieces.
 const CALLS: [usize; 4] = [4 << 10, 16 << 10, 64 << 10, USUAL_CALL];
 /// Bytes that one call of the encoder compresses by default in `linerate gzip`.
@@ -142,50 +140,121 @@ pub(super) fn measure(
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Measured, String> {
-    let set = FileSet::new(paths)?;
-    let settings = settings(shape);
-    progress("reading a sample");
-    let [fast, slow] =
-        [false, true].map(|slow| Sample::read(&set, slow, sample_bytes(&settings, slow, options), options));
-    let samples = [fast?, slow?];
-    progress("how well all of the data compresses");
-    let factors = factors(&set, &samples, options)?;
-    let streams = if shape == Shape::Text { usize::MAX } else { set.files.len() };
-    let session = Session { settings: &settings, samples: &samples, streams, options, progress };
-    let encoded = session.encode()?;
-    let one_thread = session.decode(&encoded, 1)?;
-    let threads: Vec<usize> = thread_counts(options.threads).into_iter().filter(|&n| n > 1).collect();
-    let several: Vec<Vec<Speed>> =
-        threads.iter().map(|&n| session.decode(&encoded, n)).collect::<Result<_, _>>()?;
-    let measurements = settings.iter().zip(&encoded).enumerate().map(|(i, (setting, encoded))| {
-        let is_slow = usize::from(setting.is_slow());
-        let sample = &samples[is_slow];
-        let encode = speed(sample.bytes.len() as u64, encoded.seconds.clone());
-        let size =
-            encoded.bytes.len() as f64 / sample.bytes.len() as f64 * factors[is_slow] * set.bytes as f64;
-        let parts = setting.parts(&set, shape);
+    let streams = Streams::encode(shape, paths, options, progress)?;
+    let speeds = decode(streams.decoding(), options, progress)?;
+    Ok(streams.measured(&speeds))
+}
+
+/// Candidates that have encoded their samples and are still to be decoded.
+pub(super) struct Streams<'p> {
+    shape: Shape,
+    paths: &'p [PathBuf],
+    set: FileSet,
+    settings: Vec<Setting>,
+    /// The sample for fast settings, and that for slow ones.
+    samples: [Sample; 2],
+    /// For each sample, how much worse all of the data compresses.
+    factors: [f64; 2],
+    /// The encoded sample of each setting.
+    encoded: Vec<Encoded>,
+    /// The numbers of threads to measure, one first.
+    threads: Vec<usize>,
+}
+
+impl Streams<'_> {
+    /// Encodes samples of the files with each setting.
+    ///
+    /// # Errors
+    /// Returns a sentence if a file cannot be read, there is nothing to compress, or a candidate
+    /// fails.
+    pub(super) fn encode<'p>(
+        shape: Shape,
+        paths: &'p [PathBuf],
+        options: &Options,
+        progress: Progress<'_>,
+    ) -> Result<Streams<'p>, String> {
+        let set = FileSet::new(paths)?;
+        let settings = settings(shape);
+        progress("reading a sample");
+        let [fast, slow] = [false, true]
+            .map(|slow| Sample::read(&set, slow, sample_bytes(&settings, slow, options), options));
+        let samples = [fast?, slow?];
+        progress("how well all of the data compresses");
+        let factors = factors(&set, &samples, options)?;
+        let encoded = encode(&settings, &samples, options, progress)?;
+        let threads = thread_counts(options.threads);
+        Ok(Streams { shape, paths, set, settings, samples, factors, encoded, threads })
+    }
+
+    fn sample(&self, setting: &Setting) -> &Sample {
+        &self.samples[usize::from(setting.is_slow())]
+    }
+
+    /// Returns the number of streams in the data: one for each file; `usize::MAX` for text that is
+    /// sent in pieces.
+    fn streams(&self) -> usize {
+        if self.shape == Shape::Text { usize::MAX } else { self.set.files.len() }
+    }
+
+    /// Returns the turns of decoding: for each setting, one for each number of threads. If the data
+    /// is one zstd stream, the threads share the sample. Otherwise each thread decodes all of it.
+    pub(super) fn decoding(&self) -> Vec<Turn<'_>> {
+        let mut turns = Vec::new();
+        for (setting, encoded) in self.settings.iter().zip(&self.encoded) {
+            for &threads in &self.threads {
+                let is_shared = self.streams() == 1 && matches!(setting.codec, Codec::Zstd { .. });
+                let (copies, each) = if is_shared { (1, threads) } else { (threads, 1) };
+                let work = move || on_threads(copies, &|_| setting.decode(&encoded.bytes, each, io::sink()));
+                turns.push(Turn {
+                    name: format!("{}, decoding with {threads} threads", setting.words()),
+                    bytes: copies as u64 * self.sample(setting).bytes.len() as u64,
+                    clock: Clock::of(threads),
+                    work: Box::new(work),
+                });
+            }
+        }
+        turns
+    }
+
+    /// Returns the measurements. `speeds` has those of the turns of decoding.
+    pub(super) fn measured(&self, speeds: &[Speed]) -> Measured {
+        let speeds = speeds.chunks(self.threads.len());
+        let settings = self.settings.iter().zip(&self.encoded).zip(speeds);
+        Measured {
+            measurements: settings.map(|((one, encoded), speeds)| self.one(one, encoded, speeds)).collect(),
+            bytes: self.set.bytes,
+            sampled: self.samples[0].bytes.len() as u64,
+            ..Measured::default()
+        }
+    }
+
+    /// Returns the measurement of a setting, whose speeds of decoding are those of each number of
+    /// threads.
+    fn one(&self, setting: &Setting, encoded: &Encoded, decode: &[Speed]) -> Measurement {
+        let sampled = self.sample(setting).bytes.len() as u64;
+        let factor = self.factors[usize::from(setting.is_slow())];
+        let encode = speed(sampled, encoded.seconds.clone());
+        let size = encoded.bytes.len() as f64 / sampled as f64 * factor * self.set.bytes as f64;
+        let parts = setting.parts(&self.set, self.shape);
         let mut measurement = Measurement {
             engine: setting.engine().into(),
             settings: setting.words(),
-            command: Some(setting.command(paths)),
-            content: set.bytes,
+            command: Some(setting.command(self.paths)),
+            content: self.set.bytes,
             compressed: size.round() as u64,
             encode: Some(encode),
-            decode: Some(one_thread[i]),
-            encode_scaling: scaling(&threads, threads.iter().map(|&n| encode.scaled(busy_threads(parts, n)))),
-            decode_scaling: scaling(&threads, several.iter().map(|speeds| speeds[i])),
+            decode: decode.first().copied(),
+            encode_scaling: scaling(
+                &self.threads,
+                self.threads.iter().map(|&n| encode.scaled(busy_threads(parts, n))),
+            ),
+            decode_scaling: scaling(&self.threads, decode.iter().copied()),
             memory: setting.memory(encoded.context),
             ..Measurement::default()
         };
-        limit_to_streams(&mut measurement, setting, streams);
+        limit_to_streams(&mut measurement, setting, self.streams());
         measurement
-    });
-    Ok(Measured {
-        measurements: measurements.collect(),
-        bytes: set.bytes,
-        sampled: samples[0].bytes.len() as u64,
-        ..Measured::default()
-    })
+    }
 }
 
 /// Returns the bytes of the sample that all fast settings, or all slow ones, can encode in their
@@ -418,65 +487,37 @@ struct Encoded {
     context: u64,
 }
 
-/// The settings and samples that are measured.
-struct Session<'s> {
-    settings: &'s [Setting],
-    samples: &'s [Sample; 2],
-    /// Number of streams in the data: one for each file; `usize::MAX` for text that is sent in
-    /// pieces.
-    streams: usize,
-    options: &'s Options,
-    progress: Progress<'s>,
-}
-
-impl Session<'_> {
-    /// Every setting encodes its sample, as many settings at a time as there are threads, and the
-    /// output is checked to decode to the sample. Then fast settings encode again, up to `ROUNDS`
-    /// times in all and while the time for encoding lasts.
-    fn encode(&self) -> Result<Vec<Encoded>, String> {
-        let share = Duration::from_secs_f64(self.options.seconds * ENCODE_SHARES.iter().sum::<f64>());
-        let (begun, mut all) = (Instant::now(), vec![Encoded::default(); self.settings.len()]);
-        for round in 0..ROUNDS {
-            if round > 0 && begun.elapsed() >= share {
-                break;
+/// Every setting encodes its sample, as many settings at a time as there are threads, and the output
+/// is checked to decode to the sample. Then fast settings encode again, up to `ROUNDS` times in all
+/// and while the time for encoding lasts.
+fn encode(
+    settings: &[Setting],
+    samples: &[Sample; 2],
+    options: &Options,
+    progress: Progress<'_>,
+) -> Result<Vec<Encoded>, String> {
+    let share = Duration::from_secs_f64(options.seconds * ENCODE_SHARES.iter().sum::<f64>());
+    let (begun, mut all) = (Instant::now(), vec![Encoded::default(); settings.len()]);
+    for round in 0..ROUNDS {
+        if round > 0 && begun.elapsed() >= share {
+            break;
+        }
+        progress("gzip and zstd, encoding");
+        let jobs: Vec<(&Setting, Mutex<&mut Encoded>)> = (settings.iter().zip(&mut all))
+            .filter(|(setting, _)| round == 0 || !setting.is_slow())
+            .map(|(setting, encoded)| (setting, Mutex::new(encoded)))
+            .collect();
+        let next = AtomicUsize::new(0);
+        on_threads(options.threads, &|_| {
+            while let Some((setting, encoded)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let sample = &samples[usize::from(setting.is_slow())].bytes;
+                let done = encode_one(setting, sample, &mut lock(encoded));
+                done.map_err(|e| format!("{}: {e}", setting.words()))?;
             }
-            (self.progress)("gzip and zstd, encoding");
-            let jobs: Vec<(&Setting, Mutex<&mut Encoded>)> = (self.settings.iter().zip(&mut all))
-                .filter(|(setting, _)| round == 0 || !setting.is_slow())
-                .map(|(setting, encoded)| (setting, Mutex::new(encoded)))
-                .collect();
-            let (next, samples) = (AtomicUsize::new(0), self.samples);
-            on_threads(self.options.threads, &|_| {
-                while let Some((setting, encoded)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let sample = &samples[usize::from(setting.is_slow())].bytes;
-                    let done = encode_one(setting, sample, &mut lock(encoded));
-                    done.map_err(|e| format!("{}: {e}", setting.words()))?;
-                }
-                Ok(())
-            })?;
-        }
-        Ok(all)
+            Ok(())
+        })?;
     }
-
-    /// Times decoding on this many threads with every setting. If the data is one zstd stream, the
-    /// threads share the sample. Otherwise each thread decodes all of it.
-    fn decode(&self, encoded: &[Encoded], threads: usize) -> Result<Vec<Speed>, String> {
-        let counts = thread_counts(self.options.threads).len();
-        let budget = Duration::from_secs_f64(self.options.seconds * DECODE_SHARE / counts as f64);
-        let clock = if threads == 1 { Clock::Cpu } else { Clock::Elapsed };
-        let mut turns = Vec::new();
-        for (setting, encoded) in self.settings.iter().zip(encoded) {
-            let is_shared = self.streams == 1 && matches!(setting.codec, Codec::Zstd { .. });
-            let (copies, each) = if is_shared { (1, threads) } else { (threads, 1) };
-            let work = move || on_threads(copies, &|_| setting.decode(&encoded.bytes, each, io::sink()));
-            turns.push(Turn {
-                name: format!("{}, decoding with {threads} threads", setting.words()),
-                bytes: copies as u64 * self.samples[usize::from(setting.is_slow())].bytes.len() as u64,
-                work: Box::new(work),
-            });
-        }
-        rounds(&mut turns, clock, budget, self.progress)
-    }
+    Ok(all)
 }
 
 /// Encodes the sample once, and again until `MIN_TURN` has passed, so that the resolution of the

@@ -49,3 +49,16 @@ pub(crate) fn write_npy(path: &Path, rows: usize) {
     file.extend(samples(rows).iter().flat_map(|sample| sample.to_le_bytes()));
     std::fs::write(path, file).expect("writable");
 }
+
+/// Returns a folder with a large log, noise, and some hundred small files.
+pub(crate) fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rows = rows(1_500_000);
+    let noise = random(700_000);
+    std::fs::write(folder.path().join("large.log"), &rows[..1_000_000]).expect("writable");
+    std::fs::write(folder.path().join("noise.bin"), &noise).expect("writable");
+    for (i, part) in rows[1_000_000..].chunks(5000).enumerate() {
+        std::fs::write(folder.path().join(format!("{i}.json")), part).expect("writable");
+    }
+    folder
+}

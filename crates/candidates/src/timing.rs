@@ -1,7 +1,9 @@
 //! Times candidates that take turns, usually by CPU time on one thread and by elapsed time on
 //! several.
 //!
-//! A turn is the work of one candidate. A round has one turn of every candidate.
+//! A turn is the work of one candidate on one number of threads. A round has one turn of each. A
+//! machine whose speed changes makes a whole round slower or faster; this is evened out, so that
+//! the candidates can be compared.
 
 use std::time::{Duration, Instant};
 
@@ -21,6 +23,9 @@ const USUAL_ROUNDS: usize = 4;
 /// Largest number of rounds that count. More would hardly change the best and the median time.
 const MAX_ROUNDS: usize = 15;
 
+/// Smallest number of turns that tell the pace of a round.
+const MIN_PACE: usize = 5;
+
 /// The clock that times some work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
@@ -34,6 +39,11 @@ pub enum Clock {
 }
 
 impl Clock {
+    /// The clock for work on this many threads.
+    pub fn of(threads: usize) -> Clock {
+        if threads == 1 { Clock::Cpu } else { Clock::Elapsed }
+    }
+
     /// Does the work and returns its result with the time it took.
     ///
     /// # Errors
@@ -57,6 +67,8 @@ pub struct Turn<'t> {
     pub name: String,
     /// Bytes of content that one call of `work` encodes or decodes.
     pub bytes: u64,
+    /// The clock that times the work.
+    pub clock: Clock,
     /// The work, which a turn calls once or more.
     pub work: Box<dyn FnMut() -> Result<(), String> + 't>,
 }
@@ -67,11 +79,13 @@ pub struct Turn<'t> {
 /// `MAX_ROUNDS` are. No other round begins if it is expected to end after `budget`, which is
 /// elapsed time from the beginning of the first round.
 ///
+/// The speeds are those at the pace of the fastest rounds. If a round was slow for most turns, their
+/// times in it are shortened by that factor, separately for each clock.
+///
 /// # Errors
 /// Returns the message of the turn that failed, with the turn's name in front.
 pub fn rounds(
     turns: &mut [Turn<'_>],
-    clock: Clock,
     budget: Duration,
     progress: Progress<'_>,
 ) -> Result<Vec<Speed>, String> {
@@ -80,7 +94,7 @@ pub fn rounds(
     let least = MIN_TURN.min(budget / (USUAL_ROUNDS * turns.len().max(1)) as u32);
     for (turn, repeats) in turns.iter_mut().zip(&mut repeats) {
         progress(&turn.name);
-        let ((), time) = clock.time(|| turn.run(1))?;
+        let ((), time) = turn.clock.time(|| turn.run(1))?;
         *repeats = (least.as_secs_f64() / time.as_secs_f64().max(1e-7)).ceil().clamp(1.0, 1000.0) as u32;
     }
     let mut times = vec![Vec::new(); turns.len()];
@@ -95,11 +109,31 @@ pub fn rounds(
         }
         for i in order {
             progress(&turns[i].name);
-            let ((), time) = clock.time(|| turns[i].run(repeats[i]))?;
+            let ((), time) = turns[i].clock.time(|| turns[i].run(repeats[i]))?;
             times[i].push(time.as_secs_f64() / f64::from(repeats[i]));
         }
     }
+    for clock in [Clock::Cpu, Clock::Thread, Clock::Elapsed] {
+        let of_clock = turns.iter().zip(&mut times).filter(|(turn, _)| turn.clock == clock);
+        even_out(&mut of_clock.map(|(_, times)| times).collect::<Vec<_>>());
+    }
     Ok(turns.iter().zip(times).map(|(turn, times)| speed(turn.bytes, times)).collect())
+}
+
+/// Divides the times of each round by the pace of the round, which is the median of its turns: the
+/// time of the turn divided by the shortest time of that turn. `times` has the times of each turn,
+/// one for each round. Fewer than `MIN_PACE` turns stay as they are, since a few do not tell whether
+/// the machine or a candidate was slow.
+fn even_out(times: &mut [&mut Vec<f64>]) {
+    let shortest: Vec<f64> = times.iter().map(|all| all.iter().copied().fold(f64::MAX, f64::min)).collect();
+    if times.len() < MIN_PACE {
+        return;
+    }
+    for round in 0..times[0].len() {
+        let paces = times.iter().zip(&shortest).map(|(all, least)| all[round] / least.max(1e-9));
+        let pace = crate::stats::middle(paces.collect()).max(1.0);
+        times.iter_mut().for_each(|all| all[round] /= pace);
+    }
 }
 
 impl Turn<'_> {
@@ -159,9 +193,10 @@ pub fn busy_threads(parts: u64, threads: usize) -> f64 {
     parts as f64 / parts.div_ceil(threads) as f64
 }
 
-/// Pairs each number of threads with the speed measured with it.
+/// Pairs each number of threads with the speed measured with it, except one thread.
 pub fn scaling(threads: &[usize], speeds: impl IntoIterator<Item = Speed>) -> Vec<Scaling> {
-    threads.iter().zip(speeds).map(|(&threads, speed)| Scaling { threads, speed }).collect()
+    let pairs = threads.iter().zip(speeds).filter(|(threads, _)| **threads > 1);
+    pairs.map(|(&threads, speed)| Scaling { threads, speed }).collect()
 }
 
 #[cfg(test)]
@@ -186,15 +221,20 @@ mod tests {
             Ok(())
         };
         let mut turns = [
-            Turn { name: "a".into(), bytes: 1, work: Box::new(|| slow(&first)) },
-            Turn { name: "b".into(), bytes: 1, work: Box::new(|| slow(&second)) },
+            Turn { name: "a".into(), bytes: 1, clock: Clock::Elapsed, work: Box::new(|| slow(&first)) },
+            Turn { name: "b".into(), bytes: 1, clock: Clock::Elapsed, work: Box::new(|| slow(&second)) },
         ];
-        let speeds = rounds(&mut turns, Clock::Elapsed, Duration::ZERO, &|_| {}).expect("no errors");
+        let speeds = rounds(&mut turns, Duration::ZERO, &|_| {}).expect("no errors");
         drop(turns);
         assert_eq!(speeds.len(), 2);
         assert_eq!((first.into_inner(), second.into_inner()), (2, 2));
-        let mut failing = [Turn { name: "c".into(), bytes: 1, work: Box::new(|| Err("broken".into())) }];
-        let error = rounds(&mut failing, Clock::Cpu, Duration::ZERO, &|_| {}).unwrap_err();
+        let mut failing = [Turn {
+            name: "c".into(),
+            bytes: 1,
+            clock: Clock::Elapsed,
+            work: Box::new(|| Err("broken".into())),
+        }];
+        let error = rounds(&mut failing, Duration::ZERO, &|_| {}).unwrap_err();
         assert_eq!(error, "c: broken");
     }
 
@@ -206,10 +246,23 @@ mod tests {
             std::thread::sleep(Duration::from_millis(20));
             Ok(())
         };
-        let mut turns = [Turn { name: "a".into(), bytes: 1, work: Box::new(slow) }];
-        rounds(&mut turns, Clock::Elapsed, Duration::from_secs(3600), &|_| {}).expect("no errors");
+        let mut turns = [Turn { name: "a".into(), bytes: 1, clock: Clock::Elapsed, work: Box::new(slow) }];
+        rounds(&mut turns, Duration::from_secs(3600), &|_| {}).expect("no errors");
         drop(turns);
         assert_eq!(calls.into_inner(), 1 + MAX_ROUNDS);
+    }
+
+    #[test]
+    fn slow_rounds_are_evened_out_but_not_turns_that_are_slow_by_themselves() {
+        // The second round takes twice as long, and the last turn 1.5 times as long in the third.
+        let mut times: Vec<Vec<f64>> = (1..=5).map(f64::from).map(|t| vec![t, 2.0 * t, t]).collect();
+        times[4][2] *= 1.5;
+        even_out(&mut times.iter_mut().collect::<Vec<_>>());
+        assert_eq!(times[0], [1.0; 3]);
+        assert_eq!(times[4], [5.0, 5.0, 7.5]);
+        let mut few = [vec![1.0, 2.0]];
+        even_out(&mut few.iter_mut().collect::<Vec<_>>());
+        assert_eq!(few[0], [1.0, 2.0]);
     }
 
     #[test]
