@@ -23,8 +23,9 @@ const USUAL_ROUNDS: usize = 4;
 /// Largest number of rounds that count. More would hardly change the best and the median time.
 const MAX_ROUNDS: usize = 15;
 
-/// Smallest number of turns that tell the pace of a round.
-const MIN_PACE: usize = 5;
+/// Number of turns before and after a turn, in the order of the turns, that tell how fast the machine
+/// was meanwhile.
+const NEIGHBOURS: usize = 4;
 
 /// The clock that times some work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +80,9 @@ pub struct Turn<'t> {
 /// `MAX_ROUNDS` are. No other round begins if it is expected to end after `budget`, which is
 /// elapsed time from the beginning of the first round.
 ///
-/// The speeds are those at the pace of the fastest rounds. If a round was slow for most turns, their
-/// times in it are shortened by that factor, separately for each clock.
+/// The speeds are those of the machine at its fastest. If a turn and most of its neighbours took
+/// longer than in other rounds, the time of the turn is shortened by that factor. Neighbours are
+/// timed by the same clock.
 ///
 /// # Errors
 /// Returns the message of the turn that failed, with the turn's name in front.
@@ -120,19 +122,22 @@ pub fn rounds(
     Ok(turns.iter().zip(times).map(|(turn, times)| speed(turn.bytes, times)).collect())
 }
 
-/// Divides the times of each round by the pace of the round, which is the median of its turns: the
-/// time of the turn divided by the shortest time of that turn. `times` has the times of each turn,
-/// one for each round. Fewer than `MIN_PACE` turns stay as they are, since a few do not tell whether
-/// the machine or a candidate was slow.
+/// Divides the time of each turn in each round by the pace of the machine: the median, over the turn
+/// and its neighbours, of the time in this round divided by the shortest time in all rounds. `times`
+/// has the times of each turn, one for each round. Turns with fewer than `NEIGHBOURS` others stay
+/// as they are, since so few do not tell whether the machine or a candidate was slow.
 fn even_out(times: &mut [&mut Vec<f64>]) {
-    let shortest: Vec<f64> = times.iter().map(|all| all.iter().copied().fold(f64::MAX, f64::min)).collect();
-    if times.len() < MIN_PACE {
+    let least = |all: &Vec<f64>| all.iter().copied().fold(f64::MAX, f64::min).max(1e-9);
+    let slower: Vec<Vec<f64>> =
+        times.iter().map(|all| all.iter().map(|time| time / least(all)).collect()).collect();
+    if times.len() <= NEIGHBOURS {
         return;
     }
-    for round in 0..times[0].len() {
-        let paces = times.iter().zip(&shortest).map(|(all, least)| all[round] / least.max(1e-9));
-        let pace = crate::stats::middle(paces.collect()).max(1.0);
-        times.iter_mut().for_each(|all| all[round] /= pace);
+    for (i, all) in times.iter_mut().enumerate() {
+        let near = &slower[i.saturating_sub(NEIGHBOURS)..slower.len().min(i + NEIGHBOURS + 1)];
+        for (round, time) in all.iter_mut().enumerate() {
+            *time /= crate::stats::middle(near.iter().map(|slower| slower[round]).collect());
+        }
     }
 }
 

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! The [`Goal`] of the budget decides which candidate wins: the one that delivers most, the
-//! smallest, or the one with the largest product of delivered speed and ratio. Candidates that are
-//! nearly as good as the best are tied with it, and [`plan()`] says which of them wins.
+//! smallest, or the one with the largest product of delivered speed and ratio. Of candidates that
+//! are nearly as good as the best, the smallest wins ([`plan()`]).
 //!
 //! The crate is pure: it reads no file, measures nothing and imports no engine. The same input
 //! gives the same plan.
@@ -67,4 +67,4 @@ pub use budget::{Budget, Goal};
 pub use curve::Curve;
 pub use measurement::{Measurement, Memory, Read, Scaling, Speed};
 pub use pipe::{Direction, Pipe};
-pub use plan::{Bound, Exclusion, Plan, Row, SAME_SIZE, Saturation, TIE, plan};
+pub use plan::{Bound, Exclusion, NEAR, Plan, Row, SAME_SIZE, Saturation, plan};

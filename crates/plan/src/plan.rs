@@ -7,11 +7,11 @@ use crate::curve::{Curve, SATURATED};
 use crate::measurement::{Measurement, Memory, Speed};
 use crate::pipe::{Direction, Pipe};
 
-/// Largest part by which a candidate may be worse than the best and still count as tied with it, in
-/// delivered rate ([`Goal::Speed`]) or delivered rate times ratio ([`Goal::Balance`]). Short
-/// measurements of a speed are off by about 5 %, in either direction. The value is fixed: the
+/// Largest part by which a candidate may be worse than the best and still be chosen because it is
+/// smaller, in delivered rate ([`Goal::Speed`]) or delivered rate times ratio ([`Goal::Balance`]).
+/// Short measurements of a speed are off by about 5 %, in either direction. The value is fixed: the
 /// spread of a few rounds is itself noise, so a value based on it would differ in a second plan.
-pub const TIE: f64 = 0.1;
+pub const NEAR: f64 = 0.1;
 /// Ratio from which data counts as compressible.
 pub(crate) const COMPRESSES: f64 = 1.02;
 /// Longest random read that counts as fast, in seconds of one core. It is enough to decode a block
@@ -36,7 +36,8 @@ pub struct Plan {
     pub rows: Vec<Row>,
     /// Index in `rows` of the row to use. `None` if all are excluded.
     pub winner: Option<usize>,
-    /// Indexes of the rows that are tied with the winner, in ascending order.
+    /// Indexes of the rows that are tied with the winner, in ascending order: neither their size,
+    /// within [`SAME_SIZE`], nor their delivered rate, within the measured spread, differs from its.
     pub ties: Vec<usize>,
     /// Index in `rows` of the best row that compresses, if storing without compression wins. Disk
     /// space and uploads may be reasons to compress all the same. `None` if another row wins, or if
@@ -203,26 +204,27 @@ pub enum Exclusion {
 /// Makes the plan: calculates what each candidate delivers, and chooses the one that is best by the
 /// goal of the budget, among those that nothing excludes (see [`Exclusion`]).
 ///
-/// For a pipe that is used in both directions, the slower direction counts. Candidates within
-/// [`TIE`] of the best are tied. The smallest of them wins, where sizes within [`SAME_SIZE`] count
-/// as equal, then the one with the fewest busy cores, then the first in [`Plan::rows`]. Sizes have
-/// no noise, so noise in speeds changes the plan only if a candidate is at the edge of the tie, or
-/// if tied candidates of equal size need other numbers of cores than before.
+/// For a pipe that is used in both directions, the slower direction counts. Of the candidates
+/// within [`NEAR`] of the best, the smallest wins, where sizes within [`SAME_SIZE`] count as equal,
+/// then the one with the fewest busy cores, then the first in [`Plan::rows`]. Sizes have no noise,
+/// so noise in speeds changes the plan only if a candidate is at the edge of `NEAR`, or if
+/// candidates of equal size need other numbers of cores than before.
 ///
-/// For [`Goal::Size`], candidates within [`SAME_SIZE`] of the smallest are tied, and the one that
-/// delivers most wins, then the first in [`Plan::rows`].
+/// For [`Goal::Size`], of the candidates within [`SAME_SIZE`] of the smallest, the one that delivers
+/// most wins, then the first in [`Plan::rows`].
 pub fn plan(measurements: &[Measurement], pipe: &Pipe, budget: &Budget) -> Plan {
     let budget = Budget { cores: budget.cores.max(1), ..budget.clone() };
     let plain = row(stored_plainly(measurements), true, pipe, &budget);
     let measured = measurements.iter().map(|m| row(m.clone(), false, pipe, &budget));
     let mut rows: Vec<Row> = std::iter::once(plain).chain(measured).collect();
     find_front(&mut rows);
-    let tied = best_rows(&rows, budget.goal, |_| true);
-    let winner = break_tie(&rows, budget.goal, &tied);
-    let ties = tied.into_iter().filter(|i| Some(*i) != winner).collect();
+    let near = best_rows(&rows, budget.goal, |_| true);
+    let winner = choose(&rows, budget.goal, &near);
+    let is_tie = |i: &usize| winner.is_some_and(|winner| *i != winner && is_tied(&rows[*i], &rows[winner]));
+    let ties = near.into_iter().filter(is_tie).collect();
     let alternative = winner.filter(|i| rows[*i].plain).and_then(|_| {
         let compressing = best_rows(&rows, budget.goal, |row| !row.plain && row.ratio >= COMPRESSES);
-        break_tie(&rows, budget.goal, &compressing)
+        choose(&rows, budget.goal, &compressing)
     });
     Plan { pipe: pipe.clone(), budget, rows, winner, ties, alternative }
 }
@@ -234,11 +236,11 @@ impl Plan {
     }
 
     /// Returns the row to use if the data must be coded: the best of all rows but the one for
-    /// storing without compression, with ties decided as in the plan. `None` if all of them are
+    /// storing without compression, chosen as in the plan. `None` if all of them are
     /// excluded.
     pub fn best_coded(&self) -> Option<&Row> {
-        let tied = best_rows(&self.rows, self.budget.goal, |row| !row.plain);
-        break_tie(&self.rows, self.budget.goal, &tied).map(|i| &self.rows[i])
+        let near = best_rows(&self.rows, self.budget.goal, |row| !row.plain);
+        choose(&self.rows, self.budget.goal, &near).map(|i| &self.rows[i])
     }
 
     /// Returns the best row for reading single records: of the engine `dict`, with fast random
@@ -250,16 +252,16 @@ impl Plan {
             return None;
         }
         let has_records = |row: &Row| row.measurement.engine == "dict" && row.ratio >= COMPRESSES;
-        let tied = best_rows(&self.rows, self.budget.goal, |row| has_records(row) && reads(row));
-        break_tie(&self.rows, self.budget.goal, &tied).map(|i| &self.rows[i])
+        let near = best_rows(&self.rows, self.budget.goal, |row| has_records(row) && reads(row));
+        choose(&self.rows, self.budget.goal, &near).map(|i| &self.rows[i])
     }
 
     /// Returns the best row that was measured only for comparison and is within the limits of the
-    /// budget, if it beats every row that can be chosen by more than a tie. Delta-Rice is left out:
+    /// budget, if it beats every row that can be chosen by more than [`NEAR`]. Delta-Rice is left out:
     /// `linerate rice` makes Delta-Rice files, only not by one command for these files.
     pub(crate) fn better_without_command(&self) -> Option<&Row> {
         let score = |row: &Row| self.budget.goal.score(row);
-        let tie = if self.budget.goal == Goal::Size { SAME_SIZE } else { TIE };
+        let near = near(self.budget.goal);
         let usable = self.rows.iter().filter(|row| row.excluded.is_none()).map(score).fold(0.0, f64::max);
         let within = |row: &&Row| {
             too_large(row.ratio, &self.budget).is_none()
@@ -268,7 +270,7 @@ impl Plan {
         let only = self.rows.iter().filter(|row| row.excluded == Some(Exclusion::ComparisonOnly));
         let only = only.filter(within).filter(|row| row.measurement.engine != "rice");
         let best = only.max_by(|a, b| compare(score(a), score(b)))?;
-        (score(best) * (1.0 - tie) > usable).then_some(best)
+        (score(best) * (1.0 - near) > usable).then_some(best)
     }
 
     /// Returns the row whose command the plan gives: the winner, or the alternative if storing
@@ -505,28 +507,39 @@ fn dominates(a: &Row, b: &Row) -> bool {
     a.excluded.is_none() && no_worse && (a.ratio > b.ratio || speed(a) > speed(b))
 }
 
-/// Returns the indexes of the rows that are tied for the best score, in ascending order. Only rows
-/// that nothing excludes and that are `wanted` take part. A row is tied if its score is within
-/// [`TIE`] of the highest, or within [`SAME_SIZE`] for [`Goal::Size`].
+/// Returns the indexes of the rows whose score is nearly the best, in ascending order. Only rows
+/// that nothing excludes and that are `wanted` take part.
 fn best_rows(rows: &[Row], goal: Goal, wanted: impl Fn(&Row) -> bool) -> Vec<usize> {
     let usable = || (0..rows.len()).filter(|i| rows[*i].excluded.is_none() && wanted(&rows[*i]));
     let score = |i: usize| goal.score(&rows[i]);
     let Some(best) = usable().map(score).max_by(|a, b| compare(*a, *b)) else { return Vec::new() };
-    let tie = if goal == Goal::Size { SAME_SIZE } else { TIE };
-    usable().filter(|&i| score(i) >= best * (1.0 - tie)).collect()
+    usable().filter(|&i| score(i) >= best * (1.0 - near(goal))).collect()
 }
 
-fn break_tie(rows: &[Row], goal: Goal, tied: &[usize]) -> Option<usize> {
+/// Largest part by which a candidate may be worse than the best by this goal and still be chosen.
+fn near(goal: Goal) -> f64 {
+    if goal == Goal::Size { SAME_SIZE } else { NEAR }
+}
+
+/// Returns the row to use of those that are nearly the best by the goal.
+fn choose(rows: &[Row], goal: Goal, near: &[usize]) -> Option<usize> {
     if goal == Goal::Size {
         let delivered = |i: &&usize| rows[**i].delivered.median;
         // Finds the largest with `min_by` and swapped arguments: `min_by` returns the first of
         // equal elements, `max_by` the last.
-        return tied.iter().min_by(|a, b| compare(delivered(b), delivered(a))).copied();
+        return near.iter().min_by(|a, b| compare(delivered(b), delivered(a))).copied();
     }
-    let largest = tied.iter().map(|i| rows[*i].ratio).max_by(|a, b| compare(*a, *b))?;
-    let small = tied.iter().copied().filter(|i| rows[*i].ratio >= largest * (1.0 - SAME_SIZE));
+    let largest = near.iter().map(|i| rows[*i].ratio).max_by(|a, b| compare(*a, *b))?;
+    let small = near.iter().copied().filter(|i| rows[*i].ratio >= largest * (1.0 - SAME_SIZE));
     // `min_by_key` returns the first of equal elements.
     small.min_by_key(|i| rows[*i].cores)
+}
+
+/// Whether the measurements do not tell two rows apart: sizes count as equal, and the spreads of the
+/// delivered rates overlap.
+fn is_tied(a: &Row, b: &Row) -> bool {
+    let same_size = f64::min(a.ratio, b.ratio) >= f64::max(a.ratio, b.ratio) * (1.0 - SAME_SIZE);
+    same_size && a.delivered.low <= b.delivered.high && b.delivered.low <= a.delivered.high
 }
 
 fn compare(a: f64, b: f64) -> Ordering {

@@ -16,7 +16,7 @@ mod table;
 use std::fmt::Write as _;
 
 use crate::pipe::Direction;
-use crate::plan::{Bound, Plan, Row, SAME_SIZE, TIE};
+use crate::plan::{Bound, NEAR, Plan, Row, SAME_SIZE};
 use crate::units;
 use markup::escape;
 
@@ -308,12 +308,12 @@ fn method_section(plan: &Plan) -> String {
     format!(
         "<section>\n<h2>How the plan is made</h2>\n<p>A candidate delivers the lower of two rates: {} times its \
          ratio, and its measured speed on {}. The candidate that is best by the goal is chosen. If both directions \
-         are used, the slower one counts. Candidates within {:.0} % of the best are tied: the smallest wins, where sizes within {:.0} % \
+         are used, the slower one counts. Of the candidates within {:.0} % of the best, the smallest wins, where sizes within {:.0} % \
          count as equal, then the one with fewer busy cores, then the first.</p>\n<p>Speeds between measured numbers of \
          threads are interpolated. Speeds beyond them are estimates, and marked as such.</p>\n</section>\n",
         units::rate(plan.pipe.rate),
         units::cores(plan.budget.cores),
-        percent(TIE),
+        percent(NEAR),
         percent(SAME_SIZE)
     )
 }

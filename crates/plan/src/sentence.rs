@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use crate::budget::Goal;
 use crate::curve::Curve;
 use crate::pipe::{DRIVE, Direction};
-use crate::plan::{Bound, Exclusion, Flow, MAX_STATED_CORES, Plan, Row, SAME_SIZE, Saturation, TIE};
+use crate::plan::{Bound, Exclusion, Flow, MAX_STATED_CORES, Plan, Row, SAME_SIZE, Saturation};
 use crate::units::{cores, rate, ratio, size, time};
 
 /// Largest number of tied candidates that a note names. It counts the others.
@@ -167,7 +166,6 @@ impl Plan {
     }
 
     fn tie(&self) -> Option<String> {
-        let winner = self.winner()?;
         if self.ties.is_empty() {
             return None;
         }
@@ -177,15 +175,10 @@ impl Plan {
             0 => String::new(),
             n => format!("; {n} more"),
         };
-        let smaller = self.ties.iter().all(|i| self.rows[*i].ratio < winner.ratio);
-        let (tie, why) = match self.budget.goal {
-            Goal::Size => (SAME_SIZE, "speed".to_owned()),
-            Goal::Speed | Goal::Balance if smaller => (TIE, "the smallest size".into()),
-            Goal::Speed | Goal::Balance => {
-                (TIE, format!("size, then (within {:.0} %) fewer cores", SAME_SIZE * 100.0))
-            }
-        };
-        Some(format!("Tied within {:.0} % of the best, decided by {why}: {named}{more}.", tie * 100.0))
+        Some(format!(
+            "Tied with it: {named}{more}. Sizes are within {:.0} %, and speeds within the measured spread.",
+            SAME_SIZE * 100.0
+        ))
     }
 
     fn memory_bound(&self) -> Option<String> {

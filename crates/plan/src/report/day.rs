@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::axis::Axis;
 use super::markup::escape;
 use super::{Context, FLAT, NARROW, Size, WIDE, figure, machine_section, pair, split};
-use crate::plan::{SAME_SIZE, TIE};
+use crate::plan::{NEAR, SAME_SIZE};
 use crate::units;
 
 const LEFT: f64 = 68.0;
@@ -179,7 +179,7 @@ fn verdict(sets: &[Set]) -> Option<String> {
         return None;
     }
     let verbs = ["decodes fastest", "decode fastest", "decode equally fast"];
-    let (speed, rate) = leaders(&sets, Group::rate, TIE, verbs);
+    let (speed, rate) = leaders(&sets, Group::rate, NEAR, verbs);
     let verbs = ["compresses best", "compress best", "compress equally well"];
     let (size, ratio) = leaders(&sets, Group::ratio, SAME_SIZE, verbs);
     Some(format!("{speed}, at {}; {size}, at {}", units::rate(rate), units::ratio(ratio)))

@@ -138,7 +138,7 @@ proptest! {
             Goal::Balance => row.delivered.median * row.ratio,
         };
         for row in plan.rows.iter().filter(|row| row.excluded.is_none()) {
-            prop_assert!(score(winner) >= score(row) * (1.0 - linerate_plan::TIE) * (1.0 - 1e-9));
+            prop_assert!(score(winner) >= score(row) * (1.0 - linerate_plan::NEAR) * (1.0 - 1e-9));
         }
         let alternative = plan.alternative.map(|i| &plan.rows[i]);
         prop_assert!(alternative.is_none_or(|row| winner.plain && !row.plain && row.ratio > 1.0));
@@ -154,19 +154,19 @@ proptest! {
         let second = plan(&again(&rows, &factors), &pipe, &budget(cores));
         let (of_first, of_second) = (first.winner.expect("one wins"), second.winner.expect("one wins"));
         let part = first.rows[of_second].delivered.median / first.rows[of_first].delivered.median;
-        let least = (1.0 - linerate_plan::TIE) * (1.0 - NOISE) / (1.0 + NOISE);
+        let least = (1.0 - linerate_plan::NEAR) * (1.0 - NOISE) / (1.0 + NOISE);
         prop_assert!(part >= least, "the second winner delivers {part} of the first");
     }
 
     #[test]
-    fn second_measurement_names_the_same_winner_unless_one_lies_at_the_edge_of_the_tie(
+    fn second_measurement_names_the_same_winner_unless_one_lies_at_the_edge_of_near(
         rows in levels(), direction in directions(), rate in 1e7..1e10_f64, cores in 1..3_usize, factors in noise(),
     ) {
         let pipe = Pipe { direction, ..pipe(rate) };
         let first = plan(&rows, &pipe, &budget(cores));
         let second = plan(&again(&rows, &factors), &pipe, &budget(cores));
         let best = delivered(&first).into_iter().fold(0.0, f64::max);
-        let edge = best * (1.0 - linerate_plan::TIE);
+        let edge = best * (1.0 - linerate_plan::NEAR);
         let moves = (1.0 + NOISE) / (1.0 - NOISE);
         prop_assume!(delivered(&first).iter().all(|rate| *rate < edge / moves || *rate > edge * moves));
         let (a, b) = (first.winner().expect("one wins"), second.winner().expect("one wins"));
