@@ -80,9 +80,9 @@ pub struct Turn<'t> {
 /// `MAX_ROUNDS` are. No other round begins if it is expected to end after `budget`, which is
 /// elapsed time from the beginning of the first round.
 ///
-/// The speeds are those of the machine at its fastest. If a turn and most of its neighbours took
-/// longer than in other rounds, the time of the turn is shortened by that factor. Neighbours are
-/// timed by the same clock.
+/// The speeds are those of the machine at its usual pace. If a turn and most of its neighbours took
+/// longer than they usually do, the time of the turn is shortened by that factor, and lengthened if
+/// they were faster. Neighbours are timed by the same clock.
 ///
 /// # Errors
 /// Returns the message of the turn that failed, with the turn's name in front.
@@ -123,8 +123,8 @@ pub fn rounds(
 }
 
 /// Divides the time of each turn in each round by the pace of the machine: the median, over the turn
-/// and its neighbours, of the time in this round divided by the shortest time in all rounds. `times`
-/// has the times of each turn, one for each round. Turns with fewer than `NEIGHBOURS` others stay
+/// and its neighbours, of the time in this round divided by the shortest time in all rounds. Then
+/// multiplies all times by the median pace. `times` has the times of each turn, one for each round. Turns with fewer than `NEIGHBOURS` others stay
 /// as they are, since so few do not tell whether the machine or a candidate was slow.
 fn even_out(times: &mut [&mut Vec<f64>]) {
     let least = |all: &Vec<f64>| all.iter().copied().fold(f64::MAX, f64::min).max(1e-9);
@@ -133,12 +133,17 @@ fn even_out(times: &mut [&mut Vec<f64>]) {
     if times.len() <= NEIGHBOURS {
         return;
     }
+    let mut paces = Vec::new();
     for (i, all) in times.iter_mut().enumerate() {
         let near = &slower[i.saturating_sub(NEIGHBOURS)..slower.len().min(i + NEIGHBOURS + 1)];
         for (round, time) in all.iter_mut().enumerate() {
-            *time /= crate::stats::middle(near.iter().map(|slower| slower[round]).collect());
+            let pace = crate::stats::middle(near.iter().map(|slower| slower[round]).collect());
+            *time /= pace;
+            paces.push(pace);
         }
     }
+    let usual = crate::stats::middle(paces);
+    times.iter_mut().for_each(|all| all.iter_mut().for_each(|time| *time *= usual));
 }
 
 impl Turn<'_> {

@@ -199,10 +199,14 @@ impl Archives<'_> {
             (self.set.bytes.div_ceil(setting.options.chunk), archive.toc().blocks.len() as u64);
         let search = self.equal.seconds / self.set.bytes as f64;
         let encode = |n| packed.speed(n, all).scaled(factors.encode).after(search / n as f64);
-        // All of the data has more blocks than the sample, which usually keep more threads busy.
-        let busy = |n| busy_threads(all, n) / busy_threads(sampled, n);
+        // All of the data has more blocks than the sample, which usually keep more threads busy, but
+        // `n` threads are not more than `n` times as fast as one.
+        let gained = |n: usize, speed: &Speed| {
+            let most = n as f64 * decode[0].median / speed.median;
+            (busy_threads(all, n) / busy_threads(sampled, n)).min(most.max(1.0))
+        };
         let decode: Vec<Speed> = (self.threads.iter().zip(decode).zip(&factors.decode))
-            .map(|((&n, speed), factor)| speed.scaled(factor * busy(n)))
+            .map(|((&n, speed), factor)| speed.scaled(factor * gained(n, speed)))
             .collect();
         let most = [self.options.threads];
         Ok(Measurement {
