@@ -161,9 +161,8 @@ pub(super) fn versions() -> Vec<(String, String)> {
     let printed = known.filter_map(|(name, arg)| {
         let output = Command::new(name).arg(arg).stdin(Stdio::null()).output().ok()?;
         // squashfuse prints its version on standard error, and options on standard output.
-        let printed = [output.stderr, output.stdout].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let version = printed.iter().find_map(|text| version(text))?;
-        Some((name.to_owned(), version.to_owned()))
+        let printed = [output.stderr, output.stdout].concat();
+        Some((name.to_owned(), version(&String::from_utf8_lossy(&printed))?.to_owned()))
     });
     printed.collect()
 }
@@ -185,7 +184,7 @@ mod tests {
         assert_eq!(version("unsquashfs version 4.5.1 (2022/03/17)"), Some("4.5.1"));
         assert_eq!(version("UnZip 6.00 of 20 April 2009, by Debian."), Some("6.00"));
         assert_eq!(version("*** Zstandard CLI (64-bit) v1.5.4, by Yann Collet ***"), Some("1.5.4"));
-        assert_eq!(version("squashfuse 0.1.104 (c) 2012 Dave Vasilevsky\n\nUsage: squashfuse"), Some("0.1.104"));
+        assert_eq!(version("squashfuse 0.1.104 (c) 2012 Dave Vasilevsky"), Some("0.1.104"));
         assert_eq!(version("no version"), None);
     }
 }
