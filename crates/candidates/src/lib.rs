@@ -159,7 +159,8 @@ const CANDIDATES: f64 = 0.85;
 /// Share of the candidates' time for the engine that is made for waveforms or for records, if that
 /// is the shape. The rest is for candidates that suit any file.
 const OWN: f64 = 0.5;
-/// Share of the time of streams and archives for decoding them.
+/// Share of the time of streams and archives for decoding them. Other candidates have shares of
+/// their own.
 const DECODE_SHARE: f64 = 0.25;
 
 /// Receives a description of the step that begins.
@@ -211,26 +212,29 @@ pub fn measure(
     Ok(measured)
 }
 
-/// Measures candidates that suit files of any content, half of the time each: one stream for each
-/// file, and one archive for all files. All of them take turns at decoding.
+/// Measures candidates that suit files of any content: one stream for each file, and one archive for
+/// all files. Encoding has half of its time for each; all take turns at decoding.
 fn general(paths: &[PathBuf], options: &Options, progress: Progress<'_>) -> Result<Measured, String> {
     let half = Options { seconds: options.seconds / 2.0, ..*options };
     let streams = Streams::encode(Shape::Bytes, paths, &half, progress)?;
     // If no archive can be made, for example because of the files' names, only streams are
     // candidates.
-    let archives = Archives::pack(nx_settings::for_one_file(), paths, &half, progress).ok();
+    let archives = Archives::pack(nx_settings::for_one_file(), paths, &half, progress);
     let mut turns = streams.decoding();
     let of_streams = turns.len();
-    if let Some(archives) = &archives {
+    if let Ok(archives) = &archives {
         turns.extend(archives.decoding()?);
     }
     let speeds = decode(turns, options, progress)?;
     let (one, other) = speeds.split_at(of_streams);
-    let streams = streams.measured(one);
-    Ok(match archives {
-        Some(archives) => streams.and(archives.measured(other, progress)?),
-        None => streams,
-    })
+    let mut streams = streams.measured(one);
+    match archives {
+        Ok(archives) => Ok(streams.and(archives.measured(other, progress)?)),
+        Err(why) => {
+            streams.notes.push(format!("No archive was measured: {why}."));
+            Ok(streams)
+        }
+    }
 }
 
 /// Times decoding of streams and archives in its share of the time of `options`.

@@ -68,7 +68,7 @@ pub struct Turn<'t> {
     pub name: String,
     /// Bytes of content that one call of `work` encodes or decodes.
     pub bytes: u64,
-    /// The clock that times the work.
+    /// The clock that times the work: that of [`Clock::of`].
     pub clock: Clock,
     /// The work, which a turn calls once or more.
     pub work: Box<dyn FnMut() -> Result<(), String> + 't>,
@@ -80,9 +80,9 @@ pub struct Turn<'t> {
 /// `MAX_ROUNDS` are. No other round begins if it is expected to end after `budget`, which is
 /// elapsed time from the beginning of the first round.
 ///
-/// The speeds are those of the machine at its usual pace. If a turn and most of its neighbours took
-/// longer than they usually do, the time of the turn is shortened by that factor, and lengthened if
-/// they were faster. Neighbours are timed by the same clock.
+/// The speeds are those of the machine at its usual pace: the time of a turn is divided by how much
+/// longer than usual the turn and its neighbours took, as a median. Neighbours are timed by the same
+/// clock.
 ///
 /// # Errors
 /// Returns the message of the turn that failed, with the turn's name in front.
@@ -96,8 +96,10 @@ pub fn rounds(
     let least = MIN_TURN.min(budget / (USUAL_ROUNDS * turns.len().max(1)) as u32);
     for (turn, repeats) in turns.iter_mut().zip(&mut repeats) {
         progress(&turn.name);
-        let ((), time) = turn.clock.time(|| turn.run(1))?;
-        *repeats = (least.as_secs_f64() / time.as_secs_f64().max(1e-7)).ceil().clamp(1.0, 1000.0) as u32;
+        let first = Instant::now();
+        turn.run(1)?;
+        *repeats =
+            (least.as_secs_f64() / first.elapsed().as_secs_f64().max(1e-7)).ceil().clamp(1.0, 1000.0) as u32;
     }
     let mut times = vec![Vec::new(); turns.len()];
     for round in 0..MAX_ROUNDS {
@@ -115,7 +117,7 @@ pub fn rounds(
             times[i].push(time.as_secs_f64() / f64::from(repeats[i]));
         }
     }
-    for clock in [Clock::Cpu, Clock::Thread, Clock::Elapsed] {
+    for clock in [Clock::Cpu, Clock::Elapsed] {
         let of_clock = turns.iter().zip(&mut times).filter(|(turn, _)| turn.clock == clock);
         even_out(&mut of_clock.map(|(_, times)| times).collect::<Vec<_>>());
     }
@@ -124,15 +126,16 @@ pub fn rounds(
 
 /// Divides the time of each turn in each round by the pace of the machine: the median, over the turn
 /// and its neighbours, of the time in this round divided by the shortest time in all rounds. Then
-/// multiplies all times by the median pace. `times` has the times of each turn, one for each round. Turns with fewer than `NEIGHBOURS` others stay
-/// as they are, since so few do not tell whether the machine or a candidate was slow.
+/// multiplies all times by the median pace. `times` has the times of each turn, one for each round.
+/// Times stay as they are if there are too few turns to tell whether the machine or a candidate was
+/// slow, or if the clock did not move.
 fn even_out(times: &mut [&mut Vec<f64>]) {
-    let least = |all: &Vec<f64>| all.iter().copied().fold(f64::MAX, f64::min).max(1e-9);
-    let slower: Vec<Vec<f64>> =
-        times.iter().map(|all| all.iter().map(|time| time / least(all)).collect()).collect();
-    if times.len() <= NEIGHBOURS {
+    if times.len() <= NEIGHBOURS || times.iter().any(|all| all.contains(&0.0)) {
         return;
     }
+    let least = |all: &Vec<f64>| all.iter().copied().fold(f64::MAX, f64::min);
+    let slower: Vec<Vec<f64>> =
+        times.iter().map(|all| all.iter().map(|time| time / least(all)).collect()).collect();
     let mut paces = Vec::new();
     for (i, all) in times.iter_mut().enumerate() {
         let near = &slower[i.saturating_sub(NEIGHBOURS)..slower.len().min(i + NEIGHBOURS + 1)];
@@ -270,6 +273,19 @@ mod tests {
         even_out(&mut times.iter_mut().collect::<Vec<_>>());
         assert_eq!(times[0], [1.0; 3]);
         assert_eq!(times[4], [5.0, 5.0, 7.5]);
+        // Most rounds are slow.
+        let mut times: Vec<Vec<f64>> = (1..=5).map(f64::from).map(|t| vec![t, 2.0 * t, 2.0 * t]).collect();
+        even_out(&mut times.iter_mut().collect::<Vec<_>>());
+        assert_eq!((&times[0], &times[4]), (&vec![2.0; 3], &vec![10.0; 3]));
+        // The second round is slow for the first ten turns of 20 only.
+        let mut times: Vec<Vec<f64>> =
+            (0..20).map(|i| vec![1.0, if i < 10 { 2.0 } else { 1.0 }, 1.0]).collect();
+        even_out(&mut times.iter_mut().collect::<Vec<_>>());
+        assert_eq!((&times[0], &times[19]), (&vec![1.0; 3], &vec![1.0; 3]));
+        let mut still = vec![vec![1.0, 2.0]; 5];
+        still[0][0] = 0.0;
+        even_out(&mut still.iter_mut().collect::<Vec<_>>());
+        assert_eq!(still[4], [1.0, 2.0], "the clock did not move");
         let mut few = [vec![1.0, 2.0]];
         even_out(&mut few.iter_mut().collect::<Vec<_>>());
         assert_eq!(few[0], [1.0, 2.0]);

@@ -36,8 +36,9 @@ pub struct Plan {
     pub rows: Vec<Row>,
     /// Index in `rows` of the row to use. `None` if all are excluded.
     pub winner: Option<usize>,
-    /// Indexes of the rows that are tied with the winner, in ascending order: neither their size,
-    /// within [`SAME_SIZE`], nor their delivered rate, within the measured spread, differs from its.
+    /// Indexes of the rows that are tied with the winner, in ascending order: of those that are nearly
+    /// the best, the ones whose size, within [`SAME_SIZE`], and whose delivered rate, within the
+    /// measured spread, do not differ from the winner's.
     pub ties: Vec<usize>,
     /// Index in `rows` of the best row that compresses, if storing without compression wins. Disk
     /// space and uploads may be reasons to compress all the same. `None` if another row wins, or if
@@ -536,10 +537,13 @@ fn choose(rows: &[Row], goal: Goal, near: &[usize]) -> Option<usize> {
 }
 
 /// Whether the measurements do not tell two rows apart: sizes count as equal, and the spreads of the
-/// delivered rates overlap.
+/// delivered rates overlap, or are as near as the sizes, to which the rate through a pipe is
+/// proportional.
 fn is_tied(a: &Row, b: &Row) -> bool {
-    let same_size = f64::min(a.ratio, b.ratio) >= f64::max(a.ratio, b.ratio) * (1.0 - SAME_SIZE);
-    same_size && a.delivered.low <= b.delivered.high && b.delivered.low <= a.delivered.high
+    let reaches = |low: f64, high: f64| high >= low * (1.0 - SAME_SIZE);
+    reaches(f64::max(a.ratio, b.ratio), f64::min(a.ratio, b.ratio))
+        && reaches(a.delivered.low, b.delivered.high)
+        && reaches(b.delivered.low, a.delivered.high)
 }
 
 fn compare(a: f64, b: f64) -> Ordering {

@@ -176,7 +176,7 @@ impl Plan {
             n => format!("; {n} more"),
         };
         Some(format!(
-            "Tied with it: {named}{more}. Sizes are within {:.0} %, and speeds within the measured spread.",
+            "Tied with the chosen one: {named}{more}. Sizes are within {:.0} %, and speeds within the measured spread.",
             SAME_SIZE * 100.0
         ))
     }

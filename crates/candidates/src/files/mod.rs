@@ -20,7 +20,6 @@
 //! In both cases the control shows how the compressibility of all of the data differs from that of
 //! the sample. All comparisons are ratio estimators: sizes at two levels vary together, so their
 //! quotient varies little within the data. Equal files are looked for in all of the data.
-
 //!
 //! | module | content |
 //! |---|---|
@@ -154,20 +153,20 @@ impl Archives<'_> {
         // The deep sample may be faster or slower to pack and to decode than the broad one. The
         // reference setting, of which there are archives of both, shows by which factor.
         let bridge = self.bridge.as_ref().and_then(|bridge| Some((bridge, decode.pop()?)));
-        let faster = |i: usize, bridge: &[Speed]| decode[reference][i].median / bridge[i].median;
-        let deep = Factors {
-            encode: bridge.map_or(1.0, |(packed, _)| self.packed[reference].typical() / packed.typical()),
-            decode: (0..self.threads.len()).map(|i| bridge.map_or(1.0, |(_, b)| faster(i, b))).collect(),
-        };
-        let broad = Factors { encode: 1.0, decode: vec![1.0; self.threads.len()] };
+        let deep = bridge.map_or(SAME, |(packed, speeds)| Factors {
+            encode: self.packed[reference].typical() / packed.typical(),
+            decode: decode[reference][0].median / speeds[0].median,
+        });
+        let reads = reads(&self.settings, &self.options);
         let command = PackCommand::new(self.paths, self.left_out > 0);
         let mut measurements = Vec::new();
         for (i, setting) in self.settings.iter().enumerate() {
             progress(&format!("{}: random reads", setting.words));
-            let factors = if setting.is_deep() { &deep } else { &broad };
+            let factors = if setting.is_deep() { deep } else { SAME };
             measurements.push(Measurement {
                 command: Some(command.with(setting)),
                 compressed: self.compressed[i],
+                read: Some(random_reads(&open(&self.packed[i].bytes)?, reads)?),
                 ..self.one(setting, &self.packed[i], decode[i], factors)?
             });
         }
@@ -185,50 +184,56 @@ impl Archives<'_> {
         })
     }
 
-    /// Returns the measurement of a setting without its command and size. `decode` has the speeds
+    /// Returns the measurement of a setting without its command, size and random reads. `decode` has the speeds
     /// of decoding with each number of threads. `factors` are those of the setting's sample.
     fn one(
         &self,
         setting: &Setting,
         packed: &Packed,
         decode: &[Speed],
-        factors: &Factors,
+        factors: Factors,
     ) -> Result<Measurement, String> {
         let archive = open(&packed.bytes)?;
         let (all, sampled) =
             (self.set.bytes.div_ceil(setting.options.chunk), archive.toc().blocks.len() as u64);
         let search = self.equal.seconds / self.set.bytes as f64;
         let encode = |n| packed.speed(n, all).scaled(factors.encode).after(search / n as f64);
-        // All of the data has more blocks than the sample, which usually keep more threads busy, but
-        // `n` threads are not more than `n` times as fast as one.
-        let gained = |n: usize, speed: &Speed| {
-            let most = n as f64 * decode[0].median / speed.median;
-            (busy_threads(all, n) / busy_threads(sampled, n)).min(most.max(1.0))
+        let for_all = |(&n, speed): (&usize, &Speed)| {
+            speed.scaled(factors.decode * gained(n, all, sampled, speed.median / decode[0].median))
         };
-        let decode: Vec<Speed> = (self.threads.iter().zip(decode).zip(&factors.decode))
-            .map(|((&n, speed), factor)| speed.scaled(factor * gained(n, speed)))
-            .collect();
-        let most = [self.options.threads];
+        let decode: Vec<Speed> = self.threads.iter().zip(decode).map(for_all).collect();
+        let all_threads = [self.options.threads];
         Ok(Measurement {
             engine: "nx".into(),
             settings: setting.words.clone(),
             content: self.set.bytes,
             encode: Some(encode(1)),
             decode: decode.first().copied(),
-            encode_scaling: scaling(&most, most.iter().map(|&n| encode(n))),
+            encode_scaling: scaling(&all_threads, all_threads.iter().map(|&n| encode(n))),
             decode_scaling: scaling(&self.threads, decode),
             memory: memory(&packed.bytes, self.set.files.len() as u64)?,
-            read: Some(random_reads(&archive, reads(&self.settings, &self.options))?),
             ..Measurement::default()
         })
     }
 }
 
-/// By how much speeds on the broad sample are greater than on the sample of a setting.
+/// Speeds on the broad sample divided by those on the sample of a setting.
+#[derive(Clone, Copy)]
 struct Factors {
     encode: f64,
-    /// For each number of threads.
-    decode: Vec<f64>,
+    decode: f64,
+}
+
+/// The factors of settings that packed the broad sample.
+const SAME: Factors = Factors { encode: 1.0, decode: 1.0 };
+
+/// Returns how much faster `threads` threads decode all of the data, which has `all` blocks, than a
+/// sample of `sampled` blocks: more blocks usually keep more threads busy. `speedup` is their speed
+/// on the sample, divided by that of one thread. This correction does not make them more than
+/// `threads` times as fast as one.
+fn gained(threads: usize, all: u64, sampled: u64, speedup: f64) -> f64 {
+    let most = (threads as f64 / speedup).max(1.0);
+    (busy_threads(all, threads) / busy_threads(sampled, threads)).min(most)
 }
 
 /// Removes each setting whose archive has the same bytes as that of an earlier setting. If the data
@@ -361,6 +366,14 @@ mod tests {
             let all = packing + seconds * (crate::DECODE_SHARE + reads::SHARE);
             assert!(all < seconds * 1.25, "{seconds} s on {threads} threads: {all}");
         }
+    }
+
+    #[test]
+    fn threads_gain_by_more_blocks_up_to_their_number() {
+        assert_eq!(gained(2, 1000, 3, 1.5), 1.0 / 0.75);
+        assert_eq!(gained(2, 1000, 3, 1.9), 2.0 / 1.9);
+        assert_eq!(gained(2, 1000, 3, 2.1), 1.0);
+        assert_eq!(gained(1, 1000, 3, 1.0), 1.0);
     }
 
     #[test]

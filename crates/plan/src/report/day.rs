@@ -185,12 +185,12 @@ fn verdict(sets: &[Set]) -> Option<String> {
     Some(format!("{speed}, at {}; {size}, at {}", units::rate(rate), units::ratio(ratio)))
 }
 
-/// The sets whose value is highest or within `tie` of it, with the verb for one, several or all
-/// sets; and the highest value.
-fn leaders(sets: &[&Set], value: fn(&Group) -> f64, tie: f64, verbs: [&str; 3]) -> (String, f64) {
+/// The sets whose value is highest or nearly so, worse by at most the part `near`, with the verb for
+/// one, several or all sets; and the highest value.
+fn leaders(sets: &[&Set], value: fn(&Group) -> f64, near: f64, verbs: [&str; 3]) -> (String, f64) {
     let highest = sets.iter().map(|set| value(&set.total)).fold(0.0, f64::max);
-    let tied = sets.iter().filter(|set| value(&set.total) >= highest * (1.0 - tie));
-    let names: Vec<&str> = tied.map(|set| set.name.as_str()).collect();
+    let leading = sets.iter().filter(|set| value(&set.total) >= highest * (1.0 - near));
+    let names: Vec<&str> = leading.map(|set| set.name.as_str()).collect();
     let text = match names.len() {
         1 => format!("{} {}", names[0], verbs[0]),
         n if n < sets.len() => format!("{} {}", names.join(" and "), verbs[1]),

@@ -112,8 +112,27 @@ fn of_nearly_equal_candidates_the_smallest_wins_then_cores_then_order_decide() {
     let again = Measurement { settings: "again".into(), ..fast.clone() };
     let found = plan(&[fast.clone(), again.clone()], &pipe(500e6), &budget(2));
     assert_eq!((winner(&found), &*found.ties), ("fast", &[2][..]));
-    assert!(found.notes().iter().any(|note| note.starts_with("Tied with it: again.")), "{:?}", found.notes());
+    assert!(
+        found.notes().iter().any(|note| note.starts_with("Tied with the chosen one: again.")),
+        "{:?}",
+        found.notes()
+    );
     assert_eq!(winner(&plan(&[again, fast], &pipe(500e6), &budget(2))), "again");
+}
+
+#[test]
+fn tied_are_only_equal_sizes_with_overlapping_speeds() {
+    let ties = |second: Measurement, rate: f64| {
+        let budget = Budget { min_ratio: Some(1.5), ..budget(1) };
+        plan(&[candidate("first", 2.0, 1000e6), second], &pipe(rate), &budget).ties.len()
+    };
+    let spread = |low: f64, high: f64| {
+        let decode = Some(Speed { low, median: (low + high) / 2.0, high });
+        Measurement { decode, decode_scaling: Vec::new(), ..candidate("second", 1.995, 1000e6) }
+    };
+    assert_eq!(ties(candidate("second", 1.99, 1000e6), 100e6), 1, "both saturate the pipe");
+    assert_eq!(ties(spread(800e6, 1100e6), 9e9), 1, "spreads overlap");
+    assert_eq!(ties(spread(940e6, 942e6), 9e9), 0, "spreads are disjoint");
 }
 
 #[test]
