@@ -15,8 +15,8 @@ pub struct Budget {
     pub goal: Goal,
 }
 
-/// What the winner of a plan is chosen for. Of candidates that are nearly as good as the
-/// best, [`plan`](fn@crate::plan) says which wins.
+/// What the winner of a plan is chosen for. Of candidates that are nearly as good as the best,
+/// [`plan`](fn@crate::plan) says which wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
     /// The most content per second through the pipe.

@@ -184,8 +184,9 @@ impl Archives<'_> {
         })
     }
 
-    /// Returns the measurement of a setting without its command, size and random reads. `decode` has the speeds
-    /// of decoding with each number of threads. `factors` are those of the setting's sample.
+    /// Returns the measurement of a setting without its command, size and random reads. `decode`
+    /// has the speeds of decoding with each number of threads. `factors` are those of the setting's
+    /// sample.
     fn one(
         &self,
         setting: &Setting,
