@@ -5,10 +5,11 @@
 //!
 //! Use a quiet machine, and data of 200 MB to 2 GB. A real speed is that of the printed command, or
 //! of the command that decodes and checks its output, including the start of the program and file
-//! access. It is the best of some rounds; a command that takes longer than 5 s has one round. A
-//! command with one thread is measured in CPU time, as in the plan, or in elapsed time where the
-//! system does not report the CPU time of a command; one with several threads in elapsed time. A
-//! predicted speed includes the start that the plan states.
+//! access. It is the median of up to nine rounds; no other round begins after 5 s. The drive has the
+//! outputs of earlier commands by then, so that the system does not write them meanwhile. A command
+//! with one thread is measured in CPU time, as in the plan, or in elapsed time where the system does
+//! not report the CPU time of a command; one with several threads in elapsed time. A predicted speed
+//! includes the start that the plan states.
 //!
 //! Beside the winner, the smallest candidate runs, and the one that decodes fastest of those that
 //! compress, among the candidates whose command is predicted to take no longer than `--max-encode`.
@@ -20,6 +21,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use linerate_candidates::stats;
 use linerate_plan::{Curve, Measurement as Candidate, Scaling, Speed};
 use serde_json::Value;
 
@@ -27,8 +29,10 @@ use crate::harness::{self, Common, message, process, rounded};
 use crate::kernel::os::children_time;
 use crate::records::{Figure, Measurement};
 
-/// Time of a command above which it has only one round, because noise is a small part of its time.
-const LONG: Duration = Duration::from_secs(5);
+/// Largest number of rounds of a command.
+const ROUNDS: usize = 9;
+/// Time of all rounds of a command after which there is no other.
+const ENOUGH: Duration = Duration::from_secs(5);
 
 /// Options of `linerate-bench plan`.
 #[derive(Args, Clone, Debug)]
@@ -91,7 +95,7 @@ fn check(args: &PlanArgs, program: &Path, corpus: &Path, folder: &Path) -> Resul
     let old = tempfile::Builder::new().disable_cleanup(true).tempdir_in(folder).map_err(message)?;
     copy(&found, &inputs.path().join(&name)).map_err(|e| format!("{}: {e}", found.display()))?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let rounds = args.common.rounds(3);
+    let rounds = args.common.rounds(ROUNDS);
     let run = Run { program, folder: inputs.path(), old: old.path(), threads, rounds };
     let seconds = if args.common.quick { args.seconds.min(2.0) } else { args.seconds };
     let plan = Plan::make(&run, &name, &args.pipe, seconds)?;
@@ -142,6 +146,12 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Waits until the drive has the files.
+fn written(files: &[PathBuf]) -> Result<(), String> {
+    let wait = |path: &PathBuf| fs::File::options().write(true).open(path)?.sync_all();
+    files.iter().try_for_each(|path| wait(path).map_err(|e| format!("{}: {e}", path.display())))
 }
 
 /// The plan as `linerate plan --json` prints it.
@@ -308,7 +318,7 @@ impl Run<'_> {
         let made = || -> Result<Vec<PathBuf>, String> {
             Ok(self.files()?.into_iter().filter(|path| !before.contains(path)).collect())
         };
-        let encode = self.best(&words, runs.encode_threads, || self.move_away(&made()?))?;
+        let encode = self.usual(&words, runs.encode_threads, || self.move_away(&made()?))?;
         let made = made()?;
         let content = bytes as f64;
         let mb = |seconds: Duration| content / 1e6 / seconds.as_secs_f64();
@@ -334,6 +344,7 @@ impl Run<'_> {
                 figures.push(("encode", runs.encode_threads, predicted, mb(encode)));
             }
         }
+        written(&made)?;
         // A command that only checks its input writes no file. The last argument is taken as its
         // input.
         let files: Vec<String> = match made.is_empty() {
@@ -346,30 +357,27 @@ impl Run<'_> {
             let with_threads: &[&str] = if runs.decode_threads.len() > 1 { &[&count] } else { &[] };
             let files = files.iter().map(String::as_str);
             let words: Vec<&str> = runs.check.iter().chain(with_threads).copied().chain(files).collect();
-            let best = self.best(&words, threads, || Ok(()))?;
-            figures.push(("decode", threads, predicted, mb(best)));
+            let usual = self.usual(&words, threads, || Ok(()))?;
+            figures.push(("decode", threads, predicted, mb(usual)));
         }
         self.move_away(&made)?;
         Ok(figures)
     }
 
-    /// Runs the command in several rounds and returns the shortest time. `again` prepares every
-    /// round after the first. There is no further round once the shortest time exceeds [`LONG`].
-    fn best(
+    /// Runs the command in several rounds and returns the median time. `again` prepares every round
+    /// after the first.
+    fn usual(
         &self,
         args: &[&str],
         threads: usize,
         again: impl Fn() -> Result<(), String>,
     ) -> Result<Duration, String> {
-        let mut best = self.time(args, threads)?;
-        for _ in 1..self.rounds {
-            if best > LONG {
-                break;
-            }
+        let mut times = vec![self.time(args, threads)?];
+        while times.len() < self.rounds && times.iter().sum::<Duration>() < ENOUGH {
             again()?;
-            best = best.min(self.time(args, threads)?);
+            times.push(self.time(args, threads)?);
         }
-        Ok(best)
+        Ok(stats::median(&times).unwrap_or_default())
     }
 
     /// Returns all files below the folder.
@@ -388,6 +396,7 @@ impl Run<'_> {
     }
 
     fn move_away(&self, files: &[PathBuf]) -> Result<(), String> {
+        written(files)?;
         let folder = tempfile::Builder::new().disable_cleanup(true).tempdir_in(self.old).map_err(message)?;
         let mut files = files.iter().enumerate();
         files.try_for_each(|(i, path)| fs::rename(path, folder.path().join(i.to_string())).map_err(message))
