@@ -9,7 +9,7 @@ use zstd_safe::{CCtx, CDict, get_error_name};
 use crate::id::Id;
 use crate::store::Store;
 
-/// Maximum number of digested dictionaries that an encoder keeps. Each takes 100 KiB to 1 MiB,
+/// Maximum number of digested dictionaries that an encoder keeps. Each takes 50 KiB to 2 MiB,
 /// depending on the level.
 const CACHED: usize = 4;
 
