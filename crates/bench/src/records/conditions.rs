@@ -129,7 +129,6 @@ const DATA: &[Data] = &[
     data_of("published", "10 connections", "real traffic"),
     data_of("published", "JSON|text|9.48 GiB of BC7 textures|a page of 76 kB|silesia, twelve files|not stated", ""),
     data_of("bytes", "silesia", "the first 3 MB of each of seven files of Silesia"),
-    data_of("bytes", "nci", "the first 8 MB of nci of Silesia"),
     data_of("", "silesia|silesia, seven files", "seven files of Silesia, 82 MB"),
     data_of("", "dickens|mr|nci|ooffice|osdb|reymont|xml", "files of Silesia"),
     data_of("", "silesia xml and dickens", "two files of Silesia"),
