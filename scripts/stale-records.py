@@ -19,7 +19,6 @@ from pathlib import Path
 MEASURED = {
     "bytes": "deflate",
     "threads": "deflate",
-    "libslz": "deflate",
     "servers": "deflate",
     "http": "deflate http",
     "websocket": "deflate inflate websocket",
