@@ -119,6 +119,11 @@ const fn data_of(file: &'static str, names: &'static str, what: &'static str) ->
 }
 
 const TRAFFIC: &str = "generated traffic of a chat gateway";
+/// Connections made before there was `linerate gateway generate`, and the first of them.
+const OLDER: &str = "two connections of a chat gateway, 21 MB, from an unpublished generator; \
+    `linerate gateway generate --shards 2` makes similar ones";
+const FIRST_OF_OLDER: &str = "a connection of a chat gateway, 10 MB, from an unpublished generator; \
+    `linerate gateway generate` makes a similar one";
 
 /// What the names of data stand for. The first row that fits counts. Published data is that of the
 /// document.
@@ -170,7 +175,11 @@ const DATA: &[Data] = &[
     data_of("", "audio24|mono44_16|stereo|stereo24|stereo44_16", "sound of pydub's test data"),
     data_of("", "probe384", "simulated by SpikeInterface"),
     data_of("gateway-day", "a day", TRAFFIC),
-    data_of("gateway-java", "2 connections|2500 connections|10 connections|1 shard through JDA", TRAFFIC),
+    data_of("gateway-java", "2 connections|2500 connections", OLDER),
+    data_of("gateway-java", "10 connections|1 shard through JDA", TRAFFIC),
+    data_of("gateway-node", "gateway", OLDER),
+    data_of("gateway-python", "gateway", OLDER),
+    data_of("websocket", "gateway", FIRST_OF_OLDER),
     data_of("", "gateway|generated|one guild|live traffic|gateway events", TRAFFIC),
     data_of("messages", "sample.zlib|sample.zst", "generated traffic in `testdata/gateway`"),
     data_of("messages", "server-sent events|JSON rows", "generated"),
@@ -178,8 +187,10 @@ const DATA: &[Data] = &[
     data_of("http", "prices|tokens|posts", "generated server-sent events"),
     data_of("http", "idle responses", "generated server-sent events"),
     data_of("gateway-serve", "idle connections", "a generated guild"),
-    data_of("websocket", "idle connections", "generated messages"),
-    data_of("websocket", "chat|json-rpc|chat, 256 bytes|chat, 512 bytes|chat, 2048 bytes", "generated messages"),
+    data_of("websocket", "idle connections", "generated messages of about 550 bytes"),
+    data_of("websocket", "chat", "20,000 generated messages of 183 bytes on average"),
+    data_of("websocket", "json-rpc", "20,000 generated messages of 249 bytes on average"),
+    data_of("websocket", "chat, 256 bytes|chat, 512 bytes|chat, 2048 bytes", "generated chat messages, cut to that length"),
     data_of("servers", "nginx|apache|haproxy", "pages of text from `crates/bench/corpus`"),
 ];
 
