@@ -20,7 +20,7 @@
 //! | `nx_settings`, `layout` | settings of Nx archives; their blocks in all of the data |
 //! | `control` | estimates of compressed sizes |
 //! | `streams` | files as streams: gzip, BGZF and zstd by level |
-//! | [`arrays`], `waveforms` | waveforms in `.npy`, WAV and HDF5 files: Delta-Rice |
+//! | [`arrays`], `waveforms`, `rice_files` | waveforms in `.npy`, WAV and HDF5 files: Delta-Rice |
 //! | `records` | lines: blocks and dictionaries |
 //! | [`messages`] | recordings of gateways: zlib and zstd streams, and zstd window sizes |
 //! | [`sst`] | RocksDB's SST files: their blocks with other levels and dictionaries |
@@ -45,6 +45,7 @@ pub mod messages;
 mod nx_settings;
 mod pieces;
 mod records;
+mod rice_files;
 pub mod sample;
 pub mod sst;
 pub mod stats;

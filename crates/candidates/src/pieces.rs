@@ -4,7 +4,7 @@
 //! A [`Candidate`] encodes every piece once, decodes it and compares it. Then candidates take turns
 //! at encoding all pieces and at decoding them: on one thread, and on several, each of which codes
 //! all pieces. Candidates that are existing files are only decoded, and not compared. Some
-//! candidates are timed by the work of their command instead.
+//! candidates are timed by the work of their command instead, whose threads may share a piece.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -33,9 +33,31 @@ pub(super) struct Candidate<'c, T> {
     pub(super) decode: Decode<'c, T>,
 }
 
-/// A function that does the timed work once, on the calling thread: usually it encodes, or decodes,
-/// all pieces.
-type Pass<'c> = Box<dyn Fn() -> Result<(), String> + Sync + 'c>;
+/// The work that is timed: usually it encodes, or decodes, all pieces once.
+enum Pass<'c> {
+    /// Works on the calling thread. Several threads each do all of it.
+    Each(Box<dyn Fn() -> Result<(), String> + Sync + 'c>),
+    /// Works on the given number of threads, which share it.
+    Shared(Box<dyn Fn(usize) -> Result<(), String> + Sync + 'c>),
+}
+
+impl Pass<'_> {
+    /// Does the work on this many threads.
+    fn run(&self, threads: usize) -> Result<(), String> {
+        match self {
+            Pass::Each(work) => on_threads(threads, &|_| work()),
+            Pass::Shared(work) => work(threads),
+        }
+    }
+
+    /// Returns how many times the content is coded on this many threads.
+    fn times(&self, threads: usize) -> u64 {
+        match self {
+            Pass::Each(_) => threads as u64,
+            Pass::Shared(_) => 1,
+        }
+    }
+}
 
 /// A candidate that is ready to be timed.
 pub(super) struct Checked<'c> {
@@ -70,7 +92,8 @@ impl<'c, T: PartialEq + Sync> Candidate<'c, T> {
         measurement.compressed += compressed.iter().map(|bytes| bytes.len() as u64).sum::<u64>();
         let encode = move || encode(pieces, &mut |bytes| _ = black_box(bytes));
         let decode = move || decode(&compressed, &mut |_, content| _ = black_box(content));
-        Ok(Checked { measurement, encode: Some(Box::new(encode)), decode: Box::new(decode) })
+        let [encode, decode] = [Pass::Each(Box::new(encode)), Pass::Each(Box::new(decode))];
+        Ok(Checked { measurement, encode: Some(encode), decode })
     }
 }
 
@@ -81,7 +104,21 @@ impl<'c> Checked<'c> {
         encode: impl Fn() -> Result<(), String> + Sync + 'c,
         decode: impl Fn() -> Result<(), String> + Sync + 'c,
     ) -> Checked<'c> {
-        Checked { encode: Some(Box::new(encode)), decode: Box::new(decode), ..self }
+        Checked { encode: Some(Pass::Each(Box::new(encode))), decode: Pass::Each(Box::new(decode)), ..self }
+    }
+
+    /// Replaces the work that is timed by that of commands whose threads share a file. The functions
+    /// get the number of threads.
+    pub(super) fn shared_by(
+        self,
+        encode: impl Fn(usize) -> Result<(), String> + Sync + 'c,
+        decode: impl Fn(usize) -> Result<(), String> + Sync + 'c,
+    ) -> Checked<'c> {
+        Checked {
+            encode: Some(Pass::Shared(Box::new(encode))),
+            decode: Pass::Shared(Box::new(decode)),
+            ..self
+        }
     }
 
     /// Makes a candidate of existing files, which are only decoded. `measurement` must have the
@@ -90,7 +127,7 @@ impl<'c> Checked<'c> {
         measurement: Measurement,
         decode: impl Fn() -> Result<(), String> + Sync + 'c,
     ) -> Checked<'c> {
-        Checked { measurement, encode: None, decode: Box::new(decode) }
+        Checked { measurement, encode: None, decode: Pass::Each(Box::new(decode)) }
     }
 }
 
@@ -149,9 +186,9 @@ impl<'s> Session<'s> {
             let Some(work) = pass(candidate) else { continue };
             turns.extend(self.threads.iter().map(|&threads| Turn {
                 name: format!("{what}, {threads} threads: {}", candidate.measurement.settings),
-                bytes: threads as u64 * candidate.measurement.content,
+                bytes: work.times(threads) * candidate.measurement.content,
                 clock: Clock::of(threads),
-                work: Box::new(move || on_threads(threads, &|_| work())),
+                work: Box::new(move || work.run(threads)),
             }));
         }
         let budget = Duration::from_secs_f64(self.options.seconds.max(0.0) / 2.0);
@@ -199,6 +236,27 @@ mod tests {
         assert_eq!((found[1].content, found[1].compressed), (800, 810));
         assert!(found[1].encode.is_some() && found[1].decode_scaling.len() == 1);
         assert!(found[0].encode.is_none() && found[0].encode_scaling.is_empty() && found[0].decode.is_some());
+    }
+
+    #[test]
+    fn threads_that_share_the_work_code_the_content_once() {
+        let pieces = [vec![1u8; 300]];
+        let calls = std::sync::Mutex::new(Vec::new());
+        let work = |threads: usize| {
+            linerate_core::lock(&calls).push(threads);
+            std::thread::sleep(Duration::from_millis(1));
+            Ok(())
+        };
+        let checked = copy(&pieces, false).check().expect("equal").shared_by(work, work);
+        let options = Options { seconds: 0.01, threads: 2, seed: 1 };
+        let found = time(vec![checked], &options, &|_| {}).expect("no errors");
+        let speed = found[0].decode_scaling[0].speed.high;
+        assert!(
+            (1.0..=310e3).contains(&speed),
+            "300 bytes in a millisecond or longer, on two threads: {speed}"
+        );
+        let calls = linerate_core::lock(&calls);
+        assert!(calls.contains(&1) && calls.contains(&2) && calls.iter().all(|&threads| threads <= 2));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use linerate_plan::{Measurement, Memory};
 use linerate_rice::tune::{Histogram, best_filter, best_m};
@@ -19,6 +20,7 @@ use linerate_rice::{Filter, Options as Threads, Params, decode_into, encode_into
 use super::arrays::{Array, Container, Found, counted, find};
 use super::command::operand;
 use super::pieces::{Candidate, Checked, time};
+use super::rice_files::{RiceFile, Version};
 use super::sample::FileSet;
 use super::{Measured, Options, Progress, general};
 
@@ -35,6 +37,9 @@ const ONCE_BYTES_PER_SECOND: f64 = 40e6;
 /// Smallest mean number of bytes that are sampled of each `.npy` or WAV file, unless the files are
 /// smaller: 16,384 numbers of 16 bits, which Delta-Rice codes together in an array of one row.
 const LEAST: u64 = 32 << 10;
+/// Largest file, in bytes, that `linerate rice` processes at the same time as others. All threads
+/// share a larger one.
+const SMALL: u64 = 1 << 20;
 /// Levels of libzstd that are tried after a byte shuffle.
 const ZSTD_LEVELS: [i32; 2] = [3, 9];
 /// The settings of Delta-Rice 2, for people.
@@ -63,7 +68,9 @@ pub(super) fn measure(
     let wanted = ((options.seconds * BYTES_PER_SECOND) as u64).clamp(SAMPLE.0, SAMPLE.1).min(all);
     let files: Vec<PathBuf> = found.arrays.iter().map(|array| array.path.clone()).collect();
     let every_array = found.arrays.clone();
-    thin_out(&mut found.arrays, (wanted / LEAST) as usize);
+    // Small files are sampled whole, since a file takes time besides its samples.
+    let of_each = (all / every_array.len() as u64).clamp(LEAST, SMALL);
+    thin_out(&mut found.arrays, (wanted / of_each) as usize);
     let sampled: u64 = found.arrays.iter().map(Array::bytes).sum();
     let (mut raw, mut owners) = (Vec::new(), Vec::new());
     for (owner, array) in found.arrays.iter().enumerate() {
@@ -267,12 +274,15 @@ impl Sample<'_> {
                 // bytes, is left out: `linerate rice encode` refuses that, and general codecs do
                 // better.
                 if !expands(checked.measurement.content as usize / 2, checked.measurement.compressed) {
-                    candidates.push(checked);
+                    let tunes = setting.tunes();
+                    let version = |owner: usize| Version::One { params: setting.params[owner], tunes };
+                    candidates.push(self.in_files(checked, version)?);
                 }
             }
         }
         progress(VERSION_2);
-        candidates.push(self.version_2(&typed).check()?);
+        let version = |owner: usize| Version::Two(stream_options(&self.arrays[owner]));
+        candidates.push(self.in_files(self.version_2(&typed).check()?, version)?);
         for level in ZSTD_LEVELS {
             progress("libzstd");
             let shuffled = general::zstd(&shuffled, level, format!("shuffle, then libzstd {level}"));
@@ -313,9 +323,7 @@ impl Sample<'_> {
     fn version_1<'c>(&'c self, words: &'c [Vec<i16>], setting: &Setting) -> Candidate<'c, i16> {
         let params: Vec<Params> = self.owners.iter().map(|&owner| setting.params[owner]).collect();
         let for_encoding = params.clone();
-        // If arrays have different values of m, `linerate rice encode` is called without `--m`. It
-        // then searches for the best m, so the search is timed too.
-        let tunes = setting.choice == Choice::TunedM && setting.common_m().is_none();
+        let tunes = setting.tunes();
         let longest = words.iter().map(Vec::len).max().unwrap_or(0);
         Candidate {
             measurement: self.measurement(
@@ -376,6 +384,33 @@ impl Sample<'_> {
                 Ok(())
             }),
         }
+    }
+
+    /// Times a candidate as `linerate rice` codes `.npy` and WAV files: each piece is a file. Threads
+    /// share large files, and of small ones each thread codes its own. HDF5's filters code chunks in
+    /// memory. `version` returns the version for the array with this index.
+    fn in_files<'c>(
+        &self,
+        checked: Checked<'c>,
+        version: impl Fn(usize) -> Version,
+    ) -> Result<Checked<'c>, String> {
+        if self.arrays[0].container == Container::Hdf5 {
+            return Ok(checked);
+        }
+        let file = |(content, &owner): (&Vec<u8>, &usize)| {
+            let array = &self.arrays[owner];
+            RiceFile::new(array.element, row(array), version(owner), content)
+        };
+        let files: Vec<RiceFile> = self.raw.iter().zip(self.owners).map(file).collect::<Result<_, _>>()?;
+        let mean = self.arrays.iter().map(Array::bytes).sum::<u64>() / self.arrays.len() as u64;
+        let files = Arc::new(files);
+        let coded = files.clone();
+        let encode = move |threads| files.iter().try_for_each(|file| file.encode(threads));
+        let decode = move |threads| coded.iter().try_for_each(|file| file.decode(threads));
+        Ok(match mean > SMALL {
+            true => checked.shared_by(encode, decode),
+            false => checked.coded_by(move || encode(1), move || decode(1)),
+        })
     }
 
     fn measurement(&self, settings: String, command: Option<Vec<String>>, buffer: usize) -> Measurement {
@@ -467,8 +502,12 @@ impl Sample<'_> {
 
 /// Returns the options with which the command or the HDF5 filter codes an array by Delta-Rice 2.
 fn stream_options(array: &Array) -> StreamOptions {
-    let row = array.row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?));
-    StreamOptions::new().row(row)
+    StreamOptions::new().row(row(array))
+}
+
+/// Returns the length of the array's rows, unless it is too long for a stream to record.
+fn row(array: &Array) -> Option<NonZeroU32> {
+    array.row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?))
 }
 
 /// Returns how many numbers are coded together (the segment length), as the command and the HDF5
@@ -524,6 +563,12 @@ impl Setting {
                 format!("Delta-Rice, m {m}, filter {}", each(|params| list(params.filter().taps())))
             }
         }
+    }
+
+    /// Whether `linerate rice encode` is called without `--m`, because arrays have different values
+    /// of m. It then searches for the best m, so the search is timed too.
+    fn tunes(&self) -> bool {
+        self.choice == Choice::TunedM && self.common_m().is_none()
     }
 
     /// The m of all arrays; `None` if arrays have different values of m.

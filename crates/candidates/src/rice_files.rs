@@ -1,0 +1,150 @@
+//! Codes pieces of arrays as `linerate rice` codes files: through the encoders and readers of
+//! [`linerate_rice::file`], which allocate their buffers for each file, and whose threads share a
+//! file. The files are in memory.
+
+use std::hint::black_box;
+use std::io::Cursor;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use linerate_rice::file::{
+    ArrayReader, ChunkEncoder, ChunkOptions, ChunkReader, Input, PartialShape, SegmentChoice, StreamEncoder,
+    StreamReader,
+};
+use linerate_rice::v2::{ElementType, Shape, StreamOptions};
+use linerate_rice::{Error, Options, Params};
+
+/// The version of Delta-Rice that codes a file, with its parameters.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Version {
+    /// Version 1. If `tunes`, encoding searches for the best m.
+    One {
+        params: Params,
+        tunes: bool,
+    },
+    Two(StreamOptions),
+}
+
+/// A file of samples, and its Delta-Rice file.
+pub(super) struct RiceFile {
+    element: ElementType,
+    row: Option<NonZeroU32>,
+    version: Version,
+    content: Arc<[u8]>,
+    coded: Arc<[u8]>,
+}
+
+impl RiceFile {
+    /// Encodes `content`, which has little-endian samples in rows of `row` samples, if there are
+    /// rows.
+    ///
+    /// # Errors
+    /// Returns the message of the encoder.
+    pub(super) fn new(
+        element: ElementType,
+        row: Option<NonZeroU32>,
+        version: Version,
+        content: &[u8],
+    ) -> Result<RiceFile, String> {
+        let mut file = RiceFile { element, row, version, content: content.into(), coded: Arc::default() };
+        let mut coded = Vec::new();
+        file.encode_to(Options::new(), &mut |bytes| coded.extend_from_slice(bytes))
+            .map_err(|e| e.to_string())?;
+        file.coded = coded.into();
+        Ok(file)
+    }
+
+    /// Encodes the content on this many threads, and drops the result.
+    ///
+    /// # Errors
+    /// Returns the message of the encoder.
+    pub(super) fn encode(&self, threads: usize) -> Result<(), String> {
+        self.encode_to(Options::new().threads(threads), &mut |bytes| _ = black_box(bytes))
+            .map_err(|e| e.to_string())
+    }
+
+    /// Decodes the Delta-Rice file on this many threads, and drops the content.
+    ///
+    /// # Errors
+    /// Returns the message of the decoder.
+    pub(super) fn decode(&self, threads: usize) -> Result<(), String> {
+        self.decode_to(Options::new().threads(threads), &mut |bytes| _ = black_box(bytes))
+            .map_err(|e| e.to_string())
+    }
+
+    fn encode_to(&self, options: Options, out: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
+        let samples = (self.content.len() / self.element.bytes()) as u64;
+        let shape = PartialShape::complete(Shape::from_rows(samples, self.row.map(|row| row.get().into())))?;
+        let array = ArrayReader::raw(file(&self.content), self.element, shape)?;
+        match self.version {
+            Version::One { params, tunes } => {
+                let segment = params.segment().map_or(SegmentChoice::All, SegmentChoice::Samples);
+                let settings = ChunkOptions::new()
+                    .m((!tunes).then_some(params.m()))
+                    .segment(segment)
+                    .filter(*params.filter())
+                    .allow_expansion(true);
+                let mut encoder = ChunkEncoder::new(array, &settings, options)?;
+                while let Some(bytes) = encoder.next_bytes()? {
+                    out(bytes);
+                }
+            }
+            Version::Two(settings) => {
+                let mut encoder = StreamEncoder::new(array, settings, options);
+                while let Some(bytes) = encoder.next_bytes()? {
+                    out(bytes);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn decode_to(&self, options: Options, out: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
+        match self.version {
+            Version::One { params, .. } => {
+                let mut reader = ChunkReader::new(file(&self.coded), &params, options)?;
+                while let Some(bytes) = reader.next_bytes()? {
+                    out(bytes);
+                }
+            }
+            Version::Two(_) => {
+                let mut reader = StreamReader::new(file(&self.coded), options);
+                while let Some(bytes) = reader.next_bytes()? {
+                    out(bytes);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn file(bytes: &Arc<[u8]>) -> Input {
+    Input::from_reader(Cursor::new(bytes.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_versions_restore_the_content_on_any_number_of_threads() {
+        let content: Vec<u8> = (0..30_000_i16).flat_map(|i| (i % 700).to_le_bytes()).collect();
+        let row = NonZeroU32::new(3000);
+        let params = Params::new(8, row).expect("valid");
+        for version in [Version::One { params, tunes: false }, Version::Two(StreamOptions::new().row(row))] {
+            let file = RiceFile::new(ElementType::I16, row, version, &content).expect("encodes");
+            assert!(file.coded.len() < content.len());
+            for threads in [1, 3] {
+                let mut decoded = Vec::new();
+                file.decode_to(Options::new().threads(threads), &mut |bytes| {
+                    decoded.extend_from_slice(bytes)
+                })
+                .expect("decodes");
+                assert!(decoded == content, "{version:?} on {threads} threads");
+                file.encode(threads).expect("encodes");
+            }
+        }
+        let tuned = RiceFile::new(ElementType::I16, row, Version::One { params, tunes: true }, &content);
+        assert!(tuned.expect("encodes").coded.len() < content.len());
+    }
+}
