@@ -23,9 +23,9 @@ struct Comparison {
 const COMPARISONS: [Comparison; 6] = [
     Comparison {
         work: "HTML compressed, 16 KiB a call",
-        ours: r#"bytes.jsonl shape=bytes data="held-out html" chunk=16K format=deflate contender="linerate 1": linerate deflate 1, {speed.best} MB/s"#,
-        peer: r#"bytes.jsonl shape=bytes data="held-out html" chunk=16K format=deflate contender="ISA-L 1"|"ISA-L 3"|"libdeflate 1"|"zlib-ng 2"|"zlib-rs 2"|"zlib 1": {contender} ({version}), {speed.best} MB/s"#,
-        times: r#"bytes.jsonl shape=bytes data="held-out html" chunk=16K format=deflate contender="linerate 1": {speed.best by contender="ISA-L 1"|"ISA-L 3"|"libdeflate 1"|"zlib-ng 2"|"zlib-rs 2"|"zlib 1"}|{processor}|{date}, build {build}"#,
+        ours: r#"bytes.jsonl shape=bytes data=html chunk=16K cpu=EPYC format=deflate contender="linerate 1": linerate deflate 1, {speed.best} MB/s"#,
+        peer: r#"bytes.jsonl shape=bytes data=html chunk=16K cpu=EPYC format=deflate contender="ISA-L 1"|"ISA-L 3"|"libdeflate 1"|"zlib-ng 2"|"zlib-rs 2"|"zlib 1": {contender} ({version}), {speed.best} MB/s"#,
+        times: r#"bytes.jsonl shape=bytes data=html chunk=16K cpu=EPYC format=deflate contender="linerate 1": {speed.best by contender="ISA-L 1"|"ISA-L 3"|"libdeflate 1"|"zlib-ng 2"|"zlib-rs 2"|"zlib 1"}|{processor}|{date}, build {build}"#,
     },
     Comparison {
         work: "HPGe waveforms decoded",
