@@ -89,8 +89,6 @@ pub enum Part {
     Filters,
     /// Each texture filter alone
     Inverses,
-    /// Distances and lengths of matches in textures
-    Distances,
 }
 
 /// Input and settings that all parts share.
@@ -198,7 +196,6 @@ impl Part {
             Part::LevelLoad => reading::level_load(bench),
             Part::Filters => textures::filters(bench),
             Part::Inverses => textures::inverses(bench),
-            Part::Distances => textures::distances(bench),
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Measures textures: archives with and without filters, each filter alone, and the distances of
-//! matches.
+//! Measures textures: archives with and without filters, and each filter alone.
 
 use std::hint::black_box;
 
@@ -11,17 +10,14 @@ use zstd_safe::{CCtx, DCtx};
 
 use super::{Bench, files_below, message, open_bytes};
 use crate::harness::{Clock, Contender, Rounds, measure as harness, progress, row, same};
-use crate::kernel::sequences::Finder;
 use crate::records::Measurement;
 
 /// Bytes of a block where filters are measured alone. The last block of a texture may be shorter.
 const BLOCK: usize = 1 << 20;
 /// Number of bytes on which the inverse of a filter is timed without zstd. They fit a CPU cache.
 const IN_CACHE: usize = 128 << 10;
-/// zstd level where filters are measured alone and where matches are found.
+/// zstd level where filters are measured alone.
 const LEVEL: i32 = 12;
-/// Minimum bytes of a stream of filtered texels that has a zstd frame of its own in archives.
-const MIN_STREAM: usize = 16 << 10;
 
 /// A BC1 texture of `side` by `side` texels in a DDS file: noise over a gradient, so that filters
 /// make it smaller.
@@ -247,96 +243,6 @@ fn inverse(filter: Filter, blocks: &[&[u8]]) -> f64 {
         (500 * IN_CACHE) as f64 / (thread_time() - begun).as_secs_f64() / 1e9
     });
     linerate_candidates::stats::middle(speeds.collect())
-}
-
-/// Where matches are looked for: in blocks of textures, in blocks of filtered textures, or in each
-/// stream of filtered textures alone.
-#[derive(Clone, Copy)]
-enum Form {
-    Plain,
-    Filtered(Filter),
-    Streams(Filter),
-}
-
-/// Measures the distance and length of matches in textures of each format, without a filter and
-/// with the last filter of the format, in blocks of 1 and 16 MiB.
-pub(super) fn distances(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
-    let mut found = Vec::new();
-    for &format in TextureFormat::ALL {
-        let textures = load(bench, format, |_| true)?;
-        let (Some(&filter), false) = (format.filters().last(), textures.is_empty()) else { continue };
-        for (size, block) in [("1M", 1 << 20), ("16M", 16 << 20)] {
-            for form in [Form::Plain, Form::Filtered(filter), Form::Streams(filter)] {
-                let (filter, name) = match form {
-                    Form::Plain => ("none", "none"),
-                    Form::Filtered(filter) => (filter.name(), "filter"),
-                    Form::Streams(filter) => (filter.name(), "streams"),
-                };
-                let row = row("nx-distances", &format.name().to_uppercase(), "linerate");
-                let row = row.param("filter", filter).param("form", name).param("block", size);
-                found.push(matches(row, &textures, block, form)?);
-            }
-        }
-    }
-    Ok(if found.is_empty() { vec![] } else { vec![found] })
-}
-
-/// Adds to `row` the number of matches in all blocks, their mean length, and the share of each
-/// class of distances.
-fn matches(row: Measurement, textures: &[Vec<u8>], block: usize, form: Form) -> Result<Measurement, String> {
-    const CLASSES: [(&str, u32); 5] = [
-        ("up_to_4k", 4 << 10),
-        ("up_to_32k", 32 << 10),
-        ("up_to_256k", 256 << 10),
-        ("up_to_1m", 1 << 20),
-        ("above_1m", u32::MAX),
-    ];
-    let mut finder = Finder::new(LEVEL, block.trailing_zeros()).ok_or("out of memory")?;
-    let (mut counts, mut bytes, mut length) = ([0u64; CLASSES.len()], 0, 0u64);
-    for content in blocks(textures, block, form) {
-        bytes += content.len();
-        for (distance, matched) in finder.matches(&content).ok_or("libzstd refuses a block")? {
-            counts[CLASSES.iter().position(|class| distance <= class.1).unwrap_or(0)] += 1;
-            length += u64::from(matched);
-        }
-    }
-    let all = counts.iter().sum::<u64>().max(1) as f64;
-    let row = row
-        .exact("matches", counts.iter().sum::<u64>() as f64)
-        .exact("matches_per_kib", all * 1024.0 / bytes as f64)
-        .exact("match_length", length as f64 / all)
-        .exact("above_256k", (counts[3] + counts[4]) as f64 / all);
-    Ok(CLASSES.iter().zip(counts).fold(row, |row, ((name, _), n)| row.exact(name, n as f64 / all)))
-}
-
-/// The textures in blocks of at most `block` bytes, as an archive has them: in pieces that do not
-/// cross the end of a block, each filtered by itself. With `Form::Streams` each stream of a piece
-/// is a block of its own, unless a block would be short.
-fn blocks(textures: &[Vec<u8>], block: usize, form: Form) -> Vec<Vec<u8>> {
-    let mut blocks: Vec<Vec<u8>> = Vec::new();
-    for piece in textures.iter().flat_map(|texels| texels.chunks(block)) {
-        let mut filtered = piece.to_vec();
-        if let Form::Filtered(filter) | Form::Streams(filter) = form {
-            filter.apply(piece, &mut filtered);
-        }
-        if let Form::Streams(filter) = form {
-            // Cuts where a stream ends, unless one side would have less than `MIN_STREAM` bytes.
-            let mut start = 0;
-            for end in filter.stream_ends(&filtered) {
-                if end - start >= MIN_STREAM && filtered.len() - end >= MIN_STREAM {
-                    blocks.push(filtered[start..end].to_vec());
-                    start = end;
-                }
-            }
-            blocks.push(filtered[start..].to_vec());
-            continue;
-        }
-        match blocks.last_mut() {
-            Some(last) if last.len() + filtered.len() <= block => last.append(&mut filtered),
-            _ => blocks.push(filtered),
-        }
-    }
-    blocks
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ pub(crate) mod lz4;
 pub(crate) mod lzo;
 pub(crate) mod map;
 pub(crate) mod os;
-pub(crate) mod sequences;
 #[cfg(feature = "libslz")]
 pub(crate) mod slz;
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]

@@ -226,7 +226,6 @@ const PEERS: &[Peer] = &[
     peer("nx-cold", "decoding alone", "", ""),
     peer("nx-filters", "no filters", "", ""),
     peer("nx-inverses", "", "libzstd", "libzstd"),
-    peer("nx-distances", "", "libzstd", "zstd|libzstd"),
     peer("large-folders", "squashfs", "mksquashfs", "squashfs"),
     peer("large-folders", "tar, zstd", "zstd", "zstd"),
     peer("java", "", "JDK", "jdk"),

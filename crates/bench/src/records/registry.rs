@@ -139,15 +139,6 @@ pub const METRICS: &[Metric] = &[
     row("blocks", "", Neither, 0, "blocks of an archive"),
     row("filtered_blocks", "", Neither, 0, "blocks of an archive that are filtered"),
     row("error", "", Lower, 3, "prediction divided by the measured figure, minus 1"),
-    row("matches", "", Neither, 0, "matches in all blocks"),
-    row("matches_per_kib", "", Neither, 0, "matches in 1 KiB of content"),
-    row("match_length", "bytes", Neither, 1, "mean length of a match"),
-    row("up_to_4k", "", Neither, 4, "share of matches at distances up to 4 KiB"),
-    row("up_to_32k", "", Neither, 4, "share above that, up to 32 KiB"),
-    row("up_to_256k", "", Neither, 4, "share above that, up to 256 KiB"),
-    row("up_to_1m", "", Neither, 4, "share above that, up to 1 MiB"),
-    row("above_1m", "", Neither, 4, "share above 1 MiB"),
-    row("above_256k", "", Neither, 4, "share above 256 KiB"),
 ];
 
 #[cfg(test)]
