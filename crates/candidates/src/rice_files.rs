@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use linerate_rice::file::{
-    ArrayReader, ChunkEncoder, ChunkOptions, ChunkReader, Input, PartialShape, SegmentChoice, StreamEncoder,
+    ArrayReader, ChunkEncoder, ChunkOptions, ChunkReader, Input, NpyHeader, SegmentChoice, StreamEncoder,
     StreamReader,
 };
 use linerate_rice::v2::{ElementType, Shape, StreamOptions};
@@ -25,18 +25,15 @@ pub(super) enum Version {
     Two(StreamOptions),
 }
 
-/// A file of samples, and its Delta-Rice file.
+/// An `.npy` file, and its Delta-Rice file.
 pub(super) struct RiceFile {
-    element: ElementType,
-    row: Option<NonZeroU32>,
     version: Version,
-    content: Arc<[u8]>,
+    array: Arc<[u8]>,
     coded: Arc<[u8]>,
 }
 
 impl RiceFile {
-    /// Encodes `content`, which has little-endian samples in rows of `row` samples, if there are
-    /// rows.
+    /// Makes both files of little-endian samples, in rows of `row` samples if there are rows.
     ///
     /// # Errors
     /// Returns the message of the encoder.
@@ -44,9 +41,12 @@ impl RiceFile {
         element: ElementType,
         row: Option<NonZeroU32>,
         version: Version,
-        content: &[u8],
+        samples: &[u8],
     ) -> Result<RiceFile, String> {
-        let mut file = RiceFile { element, row, version, content: content.into(), coded: Arc::default() };
+        let count = (samples.len() / element.bytes()) as u64;
+        let shape = Shape::from_rows(count, row.map(|row| row.get().into()));
+        let array = [&NpyHeader { element, shape }.to_bytes(), samples].concat();
+        let mut file = RiceFile { version, array: array.into(), coded: Arc::default() };
         let mut coded = Vec::new();
         file.encode_to(Options::new(), &mut |bytes| coded.extend_from_slice(bytes))
             .map_err(|e| e.to_string())?;
@@ -54,7 +54,7 @@ impl RiceFile {
         Ok(file)
     }
 
-    /// Encodes the content on this many threads, and drops the result.
+    /// Encodes the array on this many threads, and drops the result.
     ///
     /// # Errors
     /// Returns the message of the encoder.
@@ -63,7 +63,7 @@ impl RiceFile {
             .map_err(|e| e.to_string())
     }
 
-    /// Decodes the Delta-Rice file on this many threads, and drops the content.
+    /// Decodes the Delta-Rice file on this many threads, and drops the samples.
     ///
     /// # Errors
     /// Returns the message of the decoder.
@@ -73,9 +73,7 @@ impl RiceFile {
     }
 
     fn encode_to(&self, options: Options, out: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
-        let samples = (self.content.len() / self.element.bytes()) as u64;
-        let shape = PartialShape::complete(Shape::from_rows(samples, self.row.map(|row| row.get().into())))?;
-        let array = ArrayReader::raw(file(&self.content), self.element, shape)?;
+        let array = ArrayReader::npy(file(&self.array))?;
         match self.version {
             Version::One { params, tunes } => {
                 let segment = params.segment().map_or(SegmentChoice::All, SegmentChoice::Samples);
@@ -127,24 +125,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_versions_restore_the_content_on_any_number_of_threads() {
-        let content: Vec<u8> = (0..30_000_i16).flat_map(|i| (i % 700).to_le_bytes()).collect();
+    fn both_versions_restore_the_samples_on_any_number_of_threads() {
+        let samples: Vec<u8> = (0..30_000_i16).flat_map(|i| (i % 700).to_le_bytes()).collect();
         let row = NonZeroU32::new(3000);
         let params = Params::new(8, row).expect("valid");
         for version in [Version::One { params, tunes: false }, Version::Two(StreamOptions::new().row(row))] {
-            let file = RiceFile::new(ElementType::I16, row, version, &content).expect("encodes");
-            assert!(file.coded.len() < content.len());
+            let file = RiceFile::new(ElementType::I16, row, version, &samples).expect("encodes");
+            assert!(file.coded.len() < samples.len());
             for threads in [1, 3] {
                 let mut decoded = Vec::new();
                 file.decode_to(Options::new().threads(threads), &mut |bytes| {
                     decoded.extend_from_slice(bytes)
                 })
                 .expect("decodes");
-                assert!(decoded == content, "{version:?} on {threads} threads");
+                assert!(decoded == samples, "{version:?} on {threads} threads");
                 file.encode(threads).expect("encodes");
             }
         }
-        let tuned = RiceFile::new(ElementType::I16, row, Version::One { params, tunes: true }, &content);
-        assert!(tuned.expect("encodes").coded.len() < content.len());
+        let tuned = RiceFile::new(ElementType::I16, row, Version::One { params, tunes: true }, &samples);
+        assert!(tuned.expect("encodes").coded.len() < samples.len());
     }
 }
