@@ -29,7 +29,7 @@ MEASURED = {
     "archives": "nx zstd",
     "nx-": "nx zstd",
     "large-folders": "nx zstd",
-    "messages": "gateway inflate zstd",
+    "messages": "deflate gateway inflate zstd",
     "gateway-": "gateway inflate zstd",
     "cold": "dict zstd",
     "dictionary-sizes": "dict zstd",
