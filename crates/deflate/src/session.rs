@@ -26,9 +26,10 @@
 //! A session holds its window, at most 64 bytes of state, and an index of the window: 2 bytes for
 //! each position, at most 8 KiB. The index saves indexing the window again for each message, which
 //! takes 0.5 ns a byte: with a window of 8 KiB as long as encoding a message of 600 bytes. A
-//! session that begins at level 4 or above holds hash chains instead: 6 bytes for each position, at
-//! most 144 KiB. [`SessionOptions::keep_index`] turns either off; the receiver decodes both forms
-//! alike. Without takeover a session holds no window. [`Session::memory`] returns the size.
+//! session that begins at level 4 or above holds hash chains instead: 6 bytes for each position of a
+//! window of up to 8 KiB, 80 KiB for a window of 16 KiB, and 144 KiB for one of 32 KiB.
+//! [`SessionOptions::keep_index`] turns either off; the receiver decodes both forms alike. Without
+//! takeover a session holds no window. [`Session::memory`] returns the size.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

@@ -98,8 +98,8 @@ pub struct Encoder {
 
 impl Encoder {
     /// Creates an encoder. With takeover it holds on the heap a window of 2^`window_bits` bytes,
-    /// and an index of twice that size, at most 8 KiB; from level 4 on, hash chains of six times
-    /// that size instead, at most 144 KiB.
+    /// and an index of twice that size, at most 8 KiB; from level 4 on, hash chains instead: six
+    /// times that size up to a window of 8 KiB, 80 KiB for 16 KiB, and 144 KiB for 32 KiB.
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`] for window bits other than 8 to 15.
