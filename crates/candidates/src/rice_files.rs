@@ -14,19 +14,18 @@ use linerate_rice::file::{
 use linerate_rice::v2::{ElementType, Shape, StreamOptions};
 use linerate_rice::{Error, Options, Params};
 
-/// The version of Delta-Rice that codes a file, with its parameters.
+/// The version of Delta-Rice that codes a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Version {
-    /// Version 1. If `tunes`, encoding searches for the best m.
-    One {
-        params: Params,
-        tunes: bool,
-    },
-    Two(StreamOptions),
+    /// Version 1 with these parameters. If `tunes`, encoding searches for the best m.
+    One { params: Params, tunes: bool },
+    /// Version 2 with the rows of the array.
+    Two,
 }
 
 /// An `.npy` file, and its Delta-Rice file.
 pub(super) struct RiceFile {
+    row: Option<NonZeroU32>,
     version: Version,
     array: Arc<[u8]>,
     coded: Arc<[u8]>,
@@ -46,7 +45,7 @@ impl RiceFile {
         let count = (samples.len() / element.bytes()) as u64;
         let shape = Shape::from_rows(count, row.map(|row| row.get().into()));
         let array = [&NpyHeader { element, shape }.to_bytes(), samples].concat();
-        let mut file = RiceFile { version, array: array.into(), coded: Arc::default() };
+        let mut file = RiceFile { row, version, array: array.into(), coded: Arc::default() };
         let mut coded = Vec::new();
         file.encode_to(Options::new(), &mut |bytes| coded.extend_from_slice(bytes))
             .map_err(|e| e.to_string())?;
@@ -87,7 +86,8 @@ impl RiceFile {
                     out(bytes);
                 }
             }
-            Version::Two(settings) => {
+            Version::Two => {
+                let settings = StreamOptions::new().row(self.row);
                 let mut encoder = StreamEncoder::new(array, settings, options);
                 while let Some(bytes) = encoder.next_bytes()? {
                     out(bytes);
@@ -105,7 +105,7 @@ impl RiceFile {
                     out(bytes);
                 }
             }
-            Version::Two(_) => {
+            Version::Two => {
                 let mut reader = StreamReader::new(file(&self.coded), options);
                 while let Some(bytes) = reader.next_bytes()? {
                     out(bytes);
@@ -129,7 +129,7 @@ mod tests {
         let samples: Vec<u8> = (0..30_000_i16).flat_map(|i| (i % 700).to_le_bytes()).collect();
         let row = NonZeroU32::new(3000);
         let params = Params::new(8, row).expect("valid");
-        for version in [Version::One { params, tunes: false }, Version::Two(StreamOptions::new().row(row))] {
+        for version in [Version::One { params, tunes: false }, Version::Two] {
             let file = RiceFile::new(ElementType::I16, row, version, &samples).expect("encodes");
             assert!(file.coded.len() < samples.len());
             for threads in [1, 3] {

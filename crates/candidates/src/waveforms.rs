@@ -281,8 +281,7 @@ impl Sample<'_> {
             }
         }
         progress(VERSION_2);
-        let version = |owner: usize| Version::Two(stream_options(&self.arrays[owner]));
-        candidates.push(self.in_files(self.version_2(&typed).check()?, version)?);
+        candidates.push(self.in_files(self.version_2(&typed).check()?, |_| Version::Two)?);
         for level in ZSTD_LEVELS {
             progress("libzstd");
             let shuffled = general::zstd(&shuffled, level, format!("shuffle, then libzstd {level}"));
