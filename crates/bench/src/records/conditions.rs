@@ -129,7 +129,8 @@ const FIRST_OF_OLDER: &str = "a connection of a chat gateway, 10 MB, from an unp
 /// document.
 #[rustfmt::skip]
 const DATA: &[Data] = &[
-    data_of("published", "nab|nedm|noptrex", "recordings of three experiments, not public"),
+    data_of("published", "nab|noptrex", "recordings of the experiment, not public"),
+    data_of("published", "nedm", "signals simulated for the experiment, not public"),
     data_of("published", "10 connections", "real traffic"),
     data_of("published", "JSON|text|9.48 GiB of BC7 textures|a page of 76 kB|silesia, twelve files|not stated", ""),
     data_of("bytes", "silesia", "the first 3 MB of each of seven files of Silesia"),
